@@ -34,7 +34,7 @@ test: setup ## the tests, on two cores
 thorough: setup ## the tests that repeat others on a larger scale
 	$(PYTHON) -m pytest -n 2 --dist loadgroup -m thorough
 
-quick: setup ## the fast tests, a minute or two: for every save
+quick: setup ## the fast tests, less than a minute: for every save
 	$(PYTHON) -m pytest -n 2 --dist loadgroup -x -m "not slow and not spark and not thorough" tests/unit tests/shape tests/golden
 
 lint: $(INSTALLED) ## formatting, lint and types
@@ -73,7 +73,7 @@ fuzzers: setup ## bytes that a fuzzer makes up, for every way in; SECONDS=60 for
 	  || uv pip install --quiet --python $(PYTHON) atheris 2>/dev/null || true
 	$(PYTHON) -m tests.fuzzers --seconds $(SECONDS)
 
-parts: ## fetch brokers for tests and Fuseki for `bench` into out/parts (Debian, Maven)
+parts: ## fetch brokers and YASGUI for tests, and Fuseki for `bench`, into out/parts (Debian, npm, Maven)
 	@sh tools/parts.sh out/parts
 
 mutants: setup ## plant known bugs; each must be caught by a test

@@ -33,6 +33,7 @@ def run(peers: Peers, options: Options) -> str:
                 _beside_memory(place, scale),
                 _readers(place, scale),
                 _recovery(place, scale),
+                _checkpoints(place, scale),
             ]
         )
 
@@ -155,13 +156,10 @@ def _read_and_written(
 def _recovery(folder: Path, scale: int) -> str:
     import livefacts as lf
 
-    facts, changes, place = 500_000 // scale, 20_000 // scale, folder / "recovery"
-    path = folder / "many.nt"
-    path.write_text("".join(f"<x:s{n}> <x:seen> <x:o{n % 999}> .\n" for n in range(facts)))
+    changes, place = 20_000 // scale, folder / "recovery"
     with lf.Reasoner.open(place, RULES, durability="none", fold_after=None) as reasoner:
-        reasoner.load(path)
-        first = _timed(reasoner.checkpoint)
-        before, during = _pauses(reasoner)
+        reasoner.load(_many(folder, 500_000 // scale))
+        reasoner.checkpoint()
         held = len(reasoner)
         for number in range(changes):
             reasoner.add(f"<x:c{number}> <x:seen> <x:d> .")
@@ -173,16 +171,38 @@ def _recovery(folder: Path, scale: int) -> str:
     rows = [
         ["opening, a million facts of the tables", seconds(tables * 1_000_000 / held)],
         ["repeating, 100,000 rows", seconds(max(whole - tables, 0) * 100_000 / changes)],
-        [f"a checkpoint of {held:,} facts, from call to return", seconds(first)],
-        ["the longest of a writer's changes meanwhile", latency(during)],
-        ["the longest of as many changes before", latency(before)],
         ["bytes on disk for a fact, history included", f"{size / held:.0f}"],
     ]
     return table(["recovery", "measured"], rows)
 
 
-def _pauses(reasoner: Any) -> tuple[float, float]:
-    """The longest change of one thread before another makes a checkpoint, and meanwhile."""
+def _many(folder: Path, facts: int) -> Path:
+    path = folder / f"many{facts}.nt"
+    with path.open("w") as file:
+        file.writelines(f"<x:s{n}> <x:seen> <x:o{n % 999}> .\n" for n in range(facts))
+    return path
+
+
+def _checkpoints(folder: Path, scale: int) -> str:
+    """What a writer feels of a checkpoint: one that writes all facts, one that adds a few."""
+    import livefacts as lf
+
+    rows, place = [], folder / "checkpoints"
+    for durability in ("sync", "none"):
+        options = {"durability": durability, "fold_after": None}
+        with lf.Reasoner.open(place / durability, RULES, **options) as reasoner:
+            reasoner.load(_many(folder, 2_500_000 // scale))
+            for kind in ("all facts", "what has changed"):
+                before, during, length = _pauses(reasoner)
+                taken = [max(before), max(during), _most(during)]
+                made = f"{kind} of {len(reasoner):,}, durability={durability}"
+                rows.append([made, seconds(length), *map(latency, taken)])
+    heads = ["a checkpoint", "takes", "longest change before", "meanwhile", "p99 meanwhile"]
+    return table(heads, rows)
+
+
+def _pauses(reasoner: Any) -> tuple[list[float], list[float], float]:
+    """The changes of one thread before another makes a checkpoint, and meanwhile; its length."""
     taken: list[float] = []
     is_over = threading.Event()
 
@@ -192,12 +212,12 @@ def _pauses(reasoner: Any) -> tuple[float, float]:
 
     writer = threading.Thread(target=write)
     writer.start()
-    time.sleep(1)
+    time.sleep(2)
     begun = len(taken)
-    reasoner.checkpoint()
+    length = _timed(reasoner.checkpoint)
     is_over.set()
     writer.join()
-    return max(taken[:begun]), max(taken[begun:])
+    return taken[:begun], taken[begun:], length
 
 
 def _timed(call: Callable[[], object]) -> float:

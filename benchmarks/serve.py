@@ -11,7 +11,8 @@ import asyncio
 import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 from benchmarks.http_load import (
@@ -34,6 +35,7 @@ HOT = "hot(?s) :- sometime reading(?s, ?v) in [5], ?v > 90 ."
 LISTENERS = (1, 100, 500)
 BATCHES = (1, 100, 1000)
 NDJSON = {"Content-Type": "application/x-ndjson"}
+INSERT, DELETE = "insert of one triple", "delete of one triple"
 Calls = Callable[[int], Call]
 
 
@@ -98,9 +100,13 @@ async def _measured(
     query, update = server.query, server.update
     wide = "SELECT ?s ?c { ?s a ?c } LIMIT 1000"
 
-    def changed(word: str) -> Calls:
-        def call(number: int) -> Call:
-            triple = f"<x:new{number}> a <{UB}GraduateStudent>"
+    inserted, deleted = count(), count()
+
+    def changed(word: str, numbers: Iterator[int]) -> Calls:
+        """A triple that was not there before, or that was: each change is one."""
+
+        def call(_: int) -> Call:
+            triple = f"<x:new{next(numbers)}> a <{UB}GraduateStudent>"
             return form_call(update, server.bearer, update=f"{word} DATA {{ {triple} }}")
 
         return call
@@ -110,16 +116,18 @@ async def _measured(
             query, ROWS, query=f"SELECT ?c {{ {points[n % len(points)]} a ?c }}"
         ),
         "query of 1,000 rows": lambda n: form_call(query, ROWS, query=wide),
-        "insert of one triple": changed("INSERT"),
-        "delete of one triple": changed("DELETE"),
+        INSERT: changed("INSERT", inserted),
+        DELETE: changed("DELETE", deleted),
     }
-    found = {}
+    found: dict[str, tuple[Load, Load]] = {}
     for name, calls in kinds.items():
         await ask_again(server.url, calls, connections=1, seconds=seconds / 5, most=50)
-        loads = [
-            await ask_again(server.url, calls, connections=count, seconds=seconds)
-            for count in (1, 8)
-        ]
+        loads = []
+        for clients in (1, 8):
+            most = 10**9 if name != DELETE else sum(len(each.taken) for each in found[INSERT]) // 2
+            loads.append(
+                await ask_again(server.url, calls, connections=clients, seconds=seconds, most=most)
+            )
         found[name] = loads[0], loads[1]
     return found
 
@@ -130,8 +138,8 @@ async def _measured(
 def _fan_out(folder: Path, seconds: float) -> str:
     rows = []
     with serving(folder / "fan") as server:
-        for count in LISTENERS:
-            rows.append([f"{count:,}", *asyncio.run(_told(server, count, seconds))])
+        for listeners in LISTENERS:
+            rows.append([f"{listeners:,}", *asyncio.run(_told(server, listeners, seconds))])
     heads = ["who follow `/changes`", "changes/s", "events/s", "p50 until told", "p99"]
     return table(heads, rows)
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from tests.schedule import Schedule, rank_of
 from tests.system.running import SMALL_JAVA
+from tests.system.store_servers import StoreServer, hdfs, s3_of_moto, s3_of_versitygw
 
 from livefacts.store.critical_sections import Held
 
@@ -65,6 +66,34 @@ def spark() -> Iterator[Any]:
     )
     yield running
     running.stop()
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreServer]:
+    """A server of S3 that lets anybody in."""
+    with s3_of_moto(tmp_path_factory.mktemp("s3")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def strict_s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreServer]:
+    """A server of S3 that looks at keys."""
+    with s3_of_versitygw(tmp_path_factory.mktemp("strict")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session", params=["s3", "strict_s3", "hdfs"])
+def each_store(request: pytest.FixtureRequest) -> StoreServer:
+    """Each of the stores that can be had."""
+    found: StoreServer = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture(scope="session", name="hdfs")
+def _hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreServer]:
+    """A file system of Hadoop."""
+    with hdfs(tmp_path_factory.mktemp("hdfs")) as server:
+        yield server
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -789,6 +789,16 @@ REPORTS = (
         "return True",
     ),
     Mutant(
+        "a world that is there does not get what its queries look at from now on",
+        "        if families == self.families:",
+        "        if self.families:",
+    ),
+    Mutant(
+        "of the background only what queries ask for themselves is in a world",
+        "self.families.union(map(family_of, (*asked, *read)))",
+        "self.families.union(map(family_of, asked))",
+    ),
+    Mutant(
         "facts of other streams hold in the world of a query",
         "replace(low.timing, holds_undeclared=False)",
         "low.timing",
@@ -839,8 +849,8 @@ WATCHED = (
     ),
     Mutant(
         "a distinct total counts a value again",
-        "        if before != after:\n            passed = value if",
-        "        if True:\n            passed = value if",
+        "            if before != after:\n                passed.append(",
+        "            if True:\n                passed.append(",
     ),
     Mutant(
         "a group that has gone is shown once more",

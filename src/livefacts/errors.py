@@ -102,6 +102,10 @@ class ConflictError(LivefactsError):
     """Someone else is writing, or has written, to the same knowledge base."""
 
 
+class StoreError(LivefactsError):
+    """A remote store that is away, or does not let this be done."""
+
+
 class ForgottenError(LivefactsError):
     """History that a folder no longer keeps."""
 

@@ -145,6 +145,7 @@ PROPERTIES = ":z a owl:AllDisjointProperties ; owl:members :l . "
 THINGS = ":z a owl:AllDifferent ; owl:distinctMembers :l . "
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asserted", "wrong"),
     [

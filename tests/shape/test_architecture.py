@@ -20,6 +20,7 @@ import livefacts
 DESIGN = ROOT / "docs" / "design"
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_script_makes_of_the_code() -> None:
     expect_none(
         (

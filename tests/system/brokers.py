@@ -55,7 +55,7 @@ def mosquitto(folder: Path, port: int) -> Iterator[None]:
         f"listener {port} 127.0.0.1\nallow_anonymous true\nuser root\n"
         f"persistence true\npersistence_location {folder}/\nmax_queued_messages 0\n"
     )
-    with _running([program, "-c", str(settings)], port, environment, folder):
+    with running([program, "-c", str(settings)], port, environment, folder):
         yield
 
 
@@ -83,12 +83,12 @@ def kafka(folder: Path, port: int) -> Iterator[None]:
     cluster = "MkU3OEVBNTcwNTJENDM2Qg"
     made = [*call, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(settings)]
     subprocess.run(made, check=True, capture_output=True, cwd=folder)
-    with _running([*call, "kafka.Kafka", str(settings)], port, dict(os.environ), folder):
+    with running([*call, "kafka.Kafka", str(settings)], port, dict(os.environ), folder):
         yield
 
 
 @contextmanager
-def _running(
+def running(
     command: list[str], port: int, environment: dict[str, str], folder: Path
 ) -> Iterator[None]:
     """A process that listens at a port."""

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.system.brokers import FETCH, PARTS
 from tests.system.serving import Serving, serving
 
 from livefacts.server import page as built
@@ -406,6 +410,23 @@ def test_a_narrow_window_has_one_column_and_nothing_beside_it(
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
+@pytest.mark.parametrize("view", VIEWS)
+def test_at_twice_the_size_everything_is_there_and_nothing_beside_it(
+    browser: Browser, server: Serving, view: str
+) -> None:
+    """A zoom of 200 % leaves half of the window, each point of which is four."""
+    path, address, shown = VIEWS[view]
+    needs(server, path)
+    half = {"width": 640, "height": 450}
+    context = browser.new_context(base_url=server.url, viewport=half, device_scale_factor=2)
+    page = context.new_page()
+    page.goto(f"/#/{address}")
+    expect(page.locator(shown).first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 640
+    assert violations(page) == []
+    context.close()
+
+
 def test_the_keyboard_alone_reaches_a_query_and_its_answer(page: Page) -> None:
     page.goto("/#/ask")
     expect(page.locator(".editor[data-ready]")).to_be_visible()
@@ -425,6 +446,36 @@ def test_completion_offers_what_the_data_use(page: Page) -> None:
     ask(page, "SELECT * { ?s <x:sh")
     page.keyboard.press("Control+Space")
     expect(page.locator(".editor")).to_contain_text("<x:shows>")
+
+
+YASGUI = PARTS / "yasgui" / "package"
+PLAIN_PAGE = """<!doctype html><meta charset="utf-8"><title>YASGUI</title>
+<link rel="stylesheet" href="build/yasgui.min.css"><div id="here"></div><script src="build/yasgui.min.js"></script>
+<script>
+  const endpoint = new URLSearchParams(location.search).get("endpoint");
+  const tool = new Yasgui(document.getElementById("here"), { requestConfig: { endpoint }, persistenceId: null });
+</script>"""
+
+
+@pytest.mark.skipif(not YASGUI.exists(), reason=f"there is no YASGUI: {FETCH}")
+def test_a_plain_yasgui_on_a_page_of_another_host_asks(
+    browser: Browser, server: Serving, tmp_path: Path
+) -> None:
+    """As its makers build it, at another origin than the server."""
+    shutil.copytree(YASGUI / "build", tmp_path / "build")
+    (tmp_path / "index.html").write_text(PLAIN_PAGE)
+    files = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), files) as elsewhere:
+        threading.Thread(target=elsewhere.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{elsewhere.server_port}/index.html"
+        page = browser.new_page()
+        page.goto(f"{address}?endpoint={server.url}/sparql")
+        page.evaluate("query => { tool.getTab().setQuery(query); }", SHOWN)
+        page.locator(".yasqe_queryButton:visible").click()
+        expect(page.locator(".yasr tbody tr")).to_have_count(3)
+        expect(page.locator(".yasr tbody tr").first).to_contain_text("x:boiler")
+        page.close()
+        elsewhere.shutdown()
 
 
 @pytest.mark.skipif(shutil.which("npx") is None, reason="there is no Node")

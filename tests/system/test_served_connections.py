@@ -17,6 +17,7 @@ import httpx
 import pytest
 from tests.system.running import livefacts
 from tests.system.serving import PATIENCE, Serving, serving
+from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.sync.client import connect
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("serve")]
@@ -127,6 +128,32 @@ def test_a_connection_that_becomes_a_websocket_is_not_counted_any_more(server: S
             address = f"{server.url.replace('http', 'ws', 1)}/changes"
             with connect(address, open_timeout=PATIENCE):
                 assert client.get("/stats").json()["connections"] == 1
+
+
+def test_there_are_so_many_websockets_and_they_are_not_listened_to(server: Serving) -> None:
+    address = f"{server.url.replace('http', 'ws', 1)}/changes"
+    with ExitStack() as stack:
+        for _ in range(MOST):
+            opened = stack.enter_context(connect(address, open_timeout=PATIENCE))
+        with pytest.raises(InvalidStatus):
+            connect(address, open_timeout=PATIENCE)
+        opened.send("x" * 100_000)
+        with pytest.raises(ConnectionClosedError, match="1009"):
+            opened.recv(timeout=PATIENCE)
+        with connect(address, open_timeout=PATIENCE):  # the place of that one is free again
+            pass
+
+
+def test_connections_that_ask_nothing_do_not_take_all_files(server: Serving) -> None:
+    with ExitStack() as stack:
+        opened = [stack.enter_context(connected(server)) for _ in range(3 * MOST)]
+        ended = select.select(opened, [], [], PATIENCE)[0]
+        assert rest_of(ended[0]) == b""
+        files = Path(f"/proc/{server.process.pid}/fd")
+        if files.exists():
+            assert len(list(files.iterdir())) < 2 * MOST + 60
+    while server.get("/health").status_code != 200:
+        pass
 
 
 # TLS

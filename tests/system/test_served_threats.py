@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -323,3 +324,32 @@ def test_10_what_comes_from_others_is_read_with_suspicion(server: Serving, kind:
         assert answer.status_code == 400, (body[:50], answer.text)
         assert answer.headers["content-type"] == "application/problem+json"
     assert server.get("/health").headers["livefacts-seq"] == before
+
+
+def test_4_resources_watches_that_nobody_hears_take_no_place(server: Serving) -> None:
+    refused = [{"since": "-1"}, {"format": "png"}, {"format": "json"}]
+    with server.client() as client:
+        for number in range(105):
+            given = {"query": f"SELECT ?o {{ <x:w{number}> <x:p> ?o }}", **refused[number % 3]}
+            assert client.get("/watch", params=given).status_code != 503
+        for number in range(3):
+            there = {"query": f"SELECT ?o {{ <x:s{number}> <x:p> ?o }}", "format": "json"}
+            assert client.get("/watch", params=there).json()["events"][0]["answers"]
+
+
+def test_6_business_flows_one_client_does_not_watch_everything(
+    server: Serving, folder: Path
+) -> None:
+    greedy, modest = bearer(folder, "read"), bearer(folder, "read")
+    with ExitStack() as stack, server.client() as client:
+        opened = [
+            stack.enter_context(
+                client.stream(
+                    "GET", "/watch", params={"query": f"ASK {{ <x:g{n}> ?p ?o }}"}, headers=greedy
+                )
+            )
+            for n in range(61)
+        ]
+        assert [each.status_code for each in opened[-2:]] == [200, 429]
+        other = {"query": "ASK { <x:m> ?p ?o }", "format": "json"}
+        assert client.get("/watch", params=other, headers=modest).status_code == 200

@@ -88,7 +88,10 @@ test("rules that can reach each other are a package, and others are none", () =>
   expect(packagesOf(rules)).toEqual([["a", "b", "c"]]);
   const graph = graphOfRules(rules);
   expect(graph.nodes.filter((node) => node.inside === "package 1").map((node) => node.text)).toEqual(["a", "b", "c"]);
-  expect(graph.edges).toHaveLength(7);
+  expect(graph.edges).toHaveLength(5);
+  const [first, , , fed, last] = graph.nodes.filter((node) => node.kind !== "box").map((node) => node.at?.y ?? NaN);
+  expect(first! < fed! && fed! < last!).toBe(true);
+  expect(new Set(graph.nodes.map((node) => `${node.at?.x} ${node.at?.y}`)).size).toBe(6);
 });
 
 test("a span says a day once", () => {

@@ -4,10 +4,19 @@ import { useEffect, useRef } from "preact/hooks";
 
 export interface Graph {
   /** A node may be inside of a box, which is named by its own id. */
-  nodes: { id: string; text: string; kind: "goal" | "derived" | "asserted" | "test" | "box"; inside?: string | undefined }[];
+  nodes: {
+    id: string;
+    text: string;
+    kind: "goal" | "derived" | "asserted" | "test" | "box";
+    inside?: string | undefined;
+    /** Where it stands, unless that is to be found. */
+    at?: { x: number; y: number } | undefined;
+  }[];
   edges: { from: string; to: string }[];
 }
 
+/** With more edges than these they are drawn faintly, but for those of the node that is chosen. */
+const MANY = 30;
 const LONG_WORD = /\S{27}/;
 
 interface GraphViewProps {
@@ -17,11 +26,6 @@ interface GraphViewProps {
   label: string;
   /** What is done when a node is chosen. */
   choose?: (id: string) => void;
-}
-
-function onCircle(place: number, count: number): { x: number; y: number } {
-  const angle = (2 * Math.PI * place) / count;
-  return { x: 60 * count * Math.cos(angle), y: 40 * count * Math.sin(angle) };
 }
 
 export function GraphView({ graph, roots, label, choose }: GraphViewProps) {
@@ -39,13 +43,12 @@ export function GraphView({ graph, roots, label, choose }: GraphViewProps) {
       const drawn = cytoscape({
         container: box.current,
         elements: [
-          // From a circle on, so that the same graph is always drawn alike.
-          ...nodes.map(({ id, text, kind, inside }, place) => ({ position: onCircle(place, nodes.length), data: { id, label: text, kind, ...(inside !== undefined && { parent: inside }) } })),
+          ...nodes.map(({ id, text, kind, inside, at }) => ({ ...(at && { position: at }), data: { id, label: text, kind, ...(inside !== undefined && { parent: inside }) } })),
           ...edges.map(({ from, to }, place) => ({ data: { id: `edge ${place}`, source: from, target: to } })),
         ],
         layout: roots
           ? { name: "breadthfirst", directed: true, roots, spacingFactor: 1.1, padding: 24 }
-          : { name: "cose", animate: false, randomize: false, nodeDimensionsIncludeLabels: true, idealEdgeLength: () => 90, nodeOverlap: 24, padding: 24 },
+          : { name: "preset", padding: 24 },
         minZoom: 0.2,
         maxZoom: 1.2,
         style: [
@@ -79,15 +82,21 @@ export function GraphView({ graph, roots, label, choose }: GraphViewProps) {
             selector: "edge",
             style: {
               width: 1.5,
+              opacity: edges.length > MANY ? 0.3 : 0.9,
               "line-color": colour("--quiet"),
               "target-arrow-color": colour("--quiet"),
               "target-arrow-shape": "triangle",
               "curve-style": "bezier",
             },
           },
+          { selector: "edge.near", style: { opacity: 1, "line-color": colour("--accent"), "target-arrow-color": colour("--accent"), width: 2 } },
         ],
       });
-      drawn.on("tap", "node", (event) => choose?.(event.target.id()));
+      drawn.on("tap", "node", (event) => {
+        drawn.edges().removeClass("near");
+        event.target.connectedEdges().addClass("near");
+        choose?.(event.target.id());
+      });
       box.current.dataset.nodes = String(nodes.length);
       end = () => drawn.destroy();
     };

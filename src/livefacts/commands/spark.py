@@ -18,6 +18,7 @@ import typer
 from livefacts.commands.console.options import BlankNodes, Bnodes, Derived, InputFormat, Rules
 from livefacts.commands.console.terminal import ExitCode, is_watched, say
 from livefacts.errors import LivefactsError
+from livefacts.kb.stores.address import is_remote
 
 if TYPE_CHECKING:
     from livefacts.engine.spark.jobs.stage_report import JobReport, Stage
@@ -56,7 +57,10 @@ class HistoryFormat(StrEnum):
 
 
 Base = Annotated[
-    str, typer.Option("--kb", metavar="FOLDER", help="The knowledge base; made by `ingest`.")
+    str,
+    typer.Option(
+        "--kb", metavar="FOLDER", help="The knowledge base, a folder or s3://…; made by `ingest`."
+    ),
 ]
 Master = Annotated[
     str | None,
@@ -145,11 +149,16 @@ def update_command(
     livefacts spark update --kb kb/ --add new.nt --remove gone.nt
     """
     pipeline = _pipeline(kb, master)
-    report = pipeline.update(
-        add=Path(add) if add else (), remove=Path(remove) if remove else (), batch=batch
-    )
+    report = pipeline.update(add=_named(add), remove=_named(remove), batch=batch)
     say(str(report))
     _print_delta(pipeline, report)
+
+
+def _named(file: str | None) -> Path | str | tuple[()]:
+    """A file of this machine or of a store, if there is one."""
+    if not file:
+        return ()
+    return file if is_remote(file) else Path(file)
 
 
 def _print_delta(pipeline: Pipeline, report: JobReport) -> None:
@@ -362,14 +371,21 @@ def _pipeline(kb: str, master: str | None, memory: str = "1g", *, new: bool = Fa
     from livefacts.engine.spark.pipeline import Pipeline
     from livefacts.kb.tables import KnowledgeBase
 
-    # Starting Spark takes a while: what is wrong with the folder is said before.
-    if not KnowledgeBase(kb).settings and not new:
-        raise LivefactsError(
-            f"there is no knowledge base in {kb}",
-            hint=f"livefacts spark ingest FILES --kb {kb} makes one",
-        )
+    def check(base: KnowledgeBase) -> None:
+        if not base.settings and not new:
+            raise LivefactsError(
+                f"there is no knowledge base in {kb}",
+                hint=f"livefacts spark ingest FILES --kb {kb} makes one",
+            )
+
+    # Starting Spark takes a while: what is wrong with the folder is said before.  The keys of a
+    # store may be in Spark's settings.
+    if not is_remote(kb):
+        check(KnowledgeBase(kb))
     shown = _show_stage if is_watched() else None
-    return Pipeline(session(master), kb, memory=memory, on_stage=shown)
+    found = Pipeline(session(master), kb, memory=memory, on_stage=shown)
+    check(found.base)
+    return found
 
 
 def _show_stage(stage: Stage, is_done: bool) -> None:

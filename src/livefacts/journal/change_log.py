@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from livefacts.errors import DamageError, LivefactsError, StoppedError
-from livefacts.journal import fact_texts
+from livefacts.journal import fact_texts, log_file
 from livefacts.journal.log_file import BEFORE, START, LogHeader, LogReader, LogWriter
 
 FOLDER = "journal"
@@ -65,11 +65,14 @@ def log_path(folder: Path, number: int) -> Path:
 
 
 def log_numbers(folder: Path) -> list[int]:
-    """The numbers of the log files of a folder, oldest first."""
+    """The numbers of the log files of a folder that have begun, oldest first."""
     try:
-        return sorted(int(path.stem) for path in (folder / FOLDER).glob("*.log"))
+        numbers = sorted(int(path.stem) for path in (folder / FOLDER).glob("*.log"))
     except (OSError, ValueError) as error:
         raise DamageError(f"{folder / FOLDER} cannot be read: {error}", hint=BEFORE) from error
+    if numbers and not log_file.has_begun(log_path(folder, numbers[-1])):
+        numbers.pop()
+    return numbers
 
 
 def remove_logs(folder: Path, number: int, seq: int) -> None:
@@ -156,6 +159,9 @@ class Journal:
         """How much has been written, in files beside the log, too."""
         self._durability = durability
         self._syncing = threading.Lock()
+        self._next: LogWriter | None = None
+        self._complete: list[LogWriter] = []
+        """Files before this one, which are to be synced and closed."""
         self._written = self._synced = 0
         self._stopped: StoppedError | None = None
         self._closed = threading.Event()
@@ -224,18 +230,29 @@ class Journal:
                 self._syncer.start()
 
     def _sync(self, upto: int) -> None:
-        if self._synced >= upto:
-            return
-        with self._syncing:
-            if self._synced >= upto:
-                return
-            self.check()
-            written = self._written
-            try:
-                self._log.sync()
-            except OSError as error:
-                raise self._stop(error) from error
-            self._synced = written
+        if self._synced < upto:
+            with self._syncing:
+                if self._synced < upto:
+                    self._sync_files()
+
+    def _sync_files(self) -> None:
+        """Have all rows on the disk that are written by now.
+
+        Others may write meanwhile, and go on in a new file: this one is asked for before those
+        that are complete.
+        """
+        self.check()
+        written, log = self._written, self._log
+        complete = list(self._complete)
+        try:
+            for each in [*complete, log]:
+                each.sync()
+        except OSError as error:
+            raise self._stop(error) from error
+        self._synced = written
+        for each in complete:
+            self._complete.remove(each)
+            each.close()
 
     def _stop(self, error: OSError) -> StoppedError:
         self._stopped = StoppedError(
@@ -254,14 +271,29 @@ class Journal:
             except StoppedError:
                 return
 
+    def prepare_next(self, room: int = 0) -> None:
+        """Have a new file ready, with room for so many bytes; nobody has to wait meanwhile."""
+        self.check()
+        if self._next is None:
+            self._next = LogWriter.prepare(log_path(self._folder, self.number + 1), room)
+
     def begin_next(self, seq: int) -> None:
-        """Go on in a new file; this one is complete."""
-        self._sync(self._written)
-        header = LogHeader(self.number + 1, seq, self._log.digest)
-        log = LogWriter.create(log_path(self._folder, header.number), header)
+        """Go on in the new file; the one before is complete, and on the disk with the next sync."""
+        self.prepare_next()
+        log, self._next = self._next, None
+        assert log is not None, "it is prepared"
+        try:
+            log.begin(LogHeader(self.number + 1, seq, self._log.digest))
+        except BaseException:
+            log.close()
+            raise
+        self._complete.append(self._log)
+        self._log, self.number = log, self.number + 1
+
+    def sync_begun(self) -> None:
+        """Have the file that has begun on the disk, whatever `durability` says."""
         with self._syncing:
-            self._log.close()
-            self._log, self.number = log, header.number
+            self._sync_files()
 
     def close(self) -> None:
         """Sync what is written, and let go of the file."""
@@ -273,7 +305,9 @@ class Journal:
                 self._stopped = StoppedError(
                     f"{self._folder} was closed", hint="open it again: Reasoner.open(folder)"
                 )
-        self._log.close()
+        for log in (self._next, *self._complete, self._log):
+            if log is not None:
+                log.close()
 
 
 class ReadOnlyJournal:
@@ -281,7 +315,7 @@ class ReadOnlyJournal:
 
     written = 0
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: os.PathLike[str]) -> None:
         self._folder = folder
 
     def check(self) -> None:

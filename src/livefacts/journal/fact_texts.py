@@ -7,7 +7,7 @@ file beside the journal, of which the row has the name and a digest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ TRIPLES, QUADS = 0, -1
 WIDTHS = {TRIPLES: 3, QUADS: 4}
 MANY = 100_000
 """More facts than these are a file of their own."""
+PIECE = 1 << 15
+"""So many of them are written together."""
 TERMS, ROWS, FILE, DIGEST = "terms", "rows", "file", "digest"
 
 
@@ -158,28 +160,54 @@ def _member(shape: int, fact: Sequence[Any]) -> tuple[Any, ...]:
 # many facts
 
 
-def write_many(path: Path, parts: Parts, dictionary: Dictionary) -> dict[str, Any]:
+def write_many(path: Path, parts: Parts, dictionary: Terms) -> dict[str, Any]:
     """Facts as a file that is on the disk; what the row says of it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    packed = pack(parts, dictionary)
-    terms = pa.array(packed[TERMS], pa.string())
-    tables = []
-    for name, facts in packed[ROWS].items():
-        for shape, places in facts.items():
-            values = pa.DictionaryArray.from_arrays(pa.array(places, pa.int32()), terms)
-            width = _width(int(shape))
-            rows = pa.ListArray.from_arrays(_offsets(len(places), width), values.cast(pa.string()))
-            kinds = pa.array([name] * len(rows), pa.string())
-            tables.append(
-                pa.table({"part": kinds, "shape": [int(shape)] * len(rows), "fact": rows})
-            )
     buffer = pa.BufferOutputStream()
-    pq.write_table(pa.concat_tables(tables), buffer, compression="zstd")
+    with pq.ParquetWriter(buffer, _many_schema(), compression="zstd") as writer:
+        # Piece by piece: Ctrl-C is heard between two of them.
+        for piece in _pieces(parts, dictionary):
+            writer.write_table(piece)
     data = buffer.getvalue().to_pybytes()
     file_operations.replace_file(path, data)
     return {FILE: path.name, DIGEST: digest_of(data).hex()}
+
+
+def _many_schema() -> Any:
+    import pyarrow as pa
+
+    fact = pa.list_(pa.string())
+    return pa.schema([("part", pa.string()), ("shape", pa.int64()), ("fact", fact)])
+
+
+def _pieces(parts: Parts, dictionary: Terms) -> Iterator[Any]:
+    """Tables of some facts each, with the texts of their terms."""
+    import pyarrow as pa
+
+    for name, facts in parts.items():
+        for shape, ids in facts.items():
+            for first in range(0, len(ids), PIECE):
+                rows = ids[first : first + PIECE]
+                texts = _texts(np.ascontiguousarray(rows).reshape(-1), dictionary)
+                columns = [
+                    pa.repeat(pa.scalar(name), len(rows)),
+                    pa.repeat(pa.scalar(shape), len(rows)),
+                    pa.ListArray.from_arrays(_offsets(rows.size, rows.shape[1]), texts),
+                ]
+                yield pa.table(columns, _many_schema())
+
+
+def _texts(ids: Ids, dictionary: Terms) -> Any:
+    """The texts of ids, as a column."""
+    import pyarrow as pa
+
+    packed, ends = dictionary.packed_texts(ids)
+    offsets = np.append(0, ends)
+    return pa.LargeStringArray.from_buffers(
+        len(ids), pa.py_buffer(offsets), pa.py_buffer(packed)
+    ).cast(pa.string())
 
 
 def _offsets(count: int, width: int) -> Any:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+MOST_ZEROS = 1 << 20
+
 
 def _go_on(step: str, path: Path) -> None:
     """Nothing happens between the steps."""
@@ -36,13 +38,13 @@ def write_at(descriptor: int, data: bytes, offset: int, path: Path) -> None:
             done += os.pwrite(descriptor, data[done:], offset + done)
 
 
-def reserve(descriptor: int, size: int, path: Path) -> None:
-    """Make an open file so large, in zeros: later writes find room, and need no new size."""
+def reserve(descriptor: int, start: int, end: int, path: Path) -> None:
+    """Make an open file larger, in zeros that are on the disk: a row that is written over them
+    is there once it is synced itself, and waits for no other file.
+    """
     with _step("reserve", path):
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(descriptor, 0, size)
-        else:
-            os.ftruncate(descriptor, size)
+        while start < end:
+            start += os.pwrite(descriptor, bytes(min(end - start, MOST_ZEROS)), start)
     sync(descriptor, path)
 
 
@@ -84,17 +86,27 @@ def sync_folder(path: Path) -> None:
 def replace_file(path: Path, data: bytes) -> None:
     """Write a file as a whole, in place of the one that has its name."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    write_synced(part, data)
+    rename(part, path)
+
+
+def write_synced(path: Path, data: bytes) -> None:
+    """Write a file as a whole, and have it on the disk; its name may be lost."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     try:
-        write_at(descriptor, data, 0, part)
-        sync(descriptor, part)
+        write_at(descriptor, data, 0, path)
+        sync(descriptor, path)
     finally:
         os.close(descriptor)
-    rename(part, path)
 
 
 def rename(part: Path, path: Path) -> None:
     """Give a file that is synced its name."""
+    give_name(part, path)
+    sync_folder(path.parent)
+
+
+def give_name(part: Path, path: Path) -> None:
+    """Give a file its name; that is on the disk when the folder is synced."""
     with _step("rename", path):
         part.replace(path)
-    sync_folder(path.parent)

@@ -15,8 +15,10 @@ import errno
 import hashlib
 import os
 import struct
+import threading
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +35,8 @@ MARK = 0xA5
 END = bytes([MARK])
 STEP = 1 << 18
 """By so many bytes a file grows at least."""
+MOST_STEPS = 4
+"""A file that is large grows by so many of them."""
 PAGE = 1 << 12
 START = bytes(16)
 """The digest before the first row of all."""
@@ -64,19 +68,39 @@ def digest_of(*parts: bytes) -> bytes:
 class LogWriter:
     """A log file to which rows are appended."""
 
-    def __init__(self, path: Path, end: int, digest: bytes) -> None:
+    def __init__(self, path: Path, end: int, digest: bytes, part: Path | None = None) -> None:
+        """The file has another name, `part`, until it begins."""
         self.path = path
         self.end = end
         self.digest = digest
-        self._descriptor = os.open(path, os.O_RDWR)
+        self._part = part
+        self._is_new = False
+        self._descriptor = os.open(part or path, os.O_RDWR)
         self._size = os.fstat(self._descriptor).st_size
+        self._growing = threading.Lock()
+        self._grower: threading.Thread | None = None
 
     @classmethod
     def create(cls, path: Path, header: LogHeader) -> LogWriter:
         """A new file, which is on the disk with its name."""
-        data = header.packed()
-        file_operations.replace_file(path, data + bytes(STEP - len(data)))
-        return cls(path, HEADER_SIZE, header.digest)
+        log = cls.prepare(path)
+        log.begin(header)
+        log.sync()
+        return log
+
+    @classmethod
+    def prepare(cls, path: Path, room: int = 0) -> LogWriter:
+        """A file with room for so many bytes, on the disk; it has its name when it begins."""
+        part = path.with_name(f".{path.name}.next")
+        file_operations.write_synced(part, bytes((room // STEP + 1) * STEP))
+        return cls(path, HEADER_SIZE, START, part)
+
+    def begin(self, header: LogHeader) -> None:
+        """The file has a header and its name from now on; both are on the disk after a sync."""
+        assert self._part is not None, "it is prepared"
+        file_operations.write_at(self._descriptor, header.packed(), 0, self._part)
+        file_operations.give_name(self._part, self.path)
+        self._part, self._is_new, self.digest = None, True, header.digest
 
     def append(self, text: bytes) -> None:
         """Write a row; `sync` has it on the disk."""
@@ -107,11 +131,34 @@ class LogWriter:
             file_operations.write_at(self._descriptor, zeros, self.end + first, self.path)
 
     def _make_room(self, end: int) -> None:
-        """After the last row there is always a zero: a file that was cut shows."""
+        """After the last row there is always a zero: a file that was cut shows.
+
+        When half of the room is used, more of it is made beside the writer.
+        """
         if end >= self._size:
-            size = (end // STEP + 1) * STEP
-            file_operations.reserve(self._descriptor, size, self.path)
-            self._size = size
+            with self._growing:
+                if end >= self._size:
+                    self._grow(end)
+        elif end >= self._size - self._step() // 2 and not self._is_growing():
+            self._grower = threading.Thread(target=self._grow_ahead, daemon=True)
+            self._grower.start()
+
+    def _is_growing(self) -> bool:
+        return self._grower is not None and self._grower.is_alive()
+
+    def _grow_ahead(self) -> None:
+        with self._growing, suppress(OSError):
+            # What keeps it from growing is met again by whoever needs the room.
+            if self._descriptor >= 0:
+                self._grow(self._size)
+
+    def _step(self) -> int:
+        return max(STEP, min(self._size, MOST_STEPS * STEP))
+
+    def _grow(self, end: int) -> None:
+        size = ((end + self._step()) // STEP) * STEP
+        file_operations.reserve(self._descriptor, self._size, size, self.path)
+        self._size = size
 
     def clean(self) -> None:
         """Zeros in place of a row that was cut off in the middle."""
@@ -122,14 +169,31 @@ class LogWriter:
             self.sync()
 
     def sync(self) -> None:
-        """Have all rows on the disk."""
+        """Have all rows on the disk, and the name of a file that has just begun."""
         file_operations.sync(self._descriptor, self.path)
+        if not os.fstat(self._descriptor).st_nlink:
+            raise OSError(errno.ENOENT, "it was removed")
+        if self._is_new:
+            file_operations.sync_folder(self.path.parent)
+            self._is_new = False
 
     def close(self) -> None:
         """Let go of the file."""
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
+        with self._growing:
+            descriptor, self._descriptor = self._descriptor, -1
+            if descriptor >= 0:
+                os.close(descriptor)
+        if self._part is not None:
+            self._part.unlink(missing_ok=True)
+
+
+def has_begun(path: Path) -> bool:
+    """Whether a log file has a header or anything else in it.
+
+    A power cut may have left the name of one that had just begun, and of which nobody was told.
+    """
+    with _opened(path) as file:
+        return not file.size or file.last_nonzero(0) >= 0
 
 
 class LogReader:

@@ -1,12 +1,13 @@
-"""A knowledge base in a folder: Delta tables, one table of commits, a marker; no Spark is needed.
+"""A knowledge base in a folder or on a remote store: Delta tables, one table of commits, a marker.
 
-Both engines live on it: a reasoner opens and writes it in one process, a pipeline fills it by
+No Spark is needed.  Both engines live on it: a reasoner opens and writes it in one process, a pipeline fills it by
 the tasks of a cluster.  Terms have 64-bit hash ids here.  The column `told` of the tables says
 whether a fact is asserted: saved files keep the name.
 
 In: asserted and derived facts, rules, named graphs, as rows of hash ids.
 Out: the same at any version (a snapshot), and what changed between two.
 
+- `stores`: where its files are, and every operation on them
 - `marker`: what the folder is, and what was left behind
 - `delta_log`: the log of one Delta table, appended to by one small entry
 - `tables`: all tables, and `commits`, the one that says which versions count
@@ -31,5 +32,5 @@ Out: the same at any version (a snapshot), and what changed between two.
 
 Paper: DynamiTE, sections 3 to 5 (compressed input, derivations from single triples).
 Design: docs/design/0007-spark-and-delta.md, docs/design/0014-rooms.md,
-  docs/design/0024-rows-between-stages.md
+docs/design/0023-stores.md, docs/design/0024-rows-between-stages.md
 """

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from livefacts.kb.buckets import Blocks, bucket_of, by_bucket, posted
 from livefacts.kb.consequences import (
@@ -31,6 +29,7 @@ from livefacts.kb.consequences import (
     table_of,
     told_facts,
 )
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     CHANGES,
     GRAPHS,
@@ -57,23 +56,22 @@ class Bucket:
 
     number: int
     buckets: int
-    facts: tuple[str, ...]
-    changes: tuple[str, ...] = ()
-    terms: tuple[str, ...] = ()
-    graphs: tuple[str, ...] = ()
+    facts: tuple[StorePath, ...]
+    changes: tuple[StorePath, ...] = ()
+    terms: tuple[StorePath, ...] = ()
+    graphs: tuple[StorePath, ...] = ()
 
     def read_facts(self) -> pa.Table:
         """The facts of the bucket as they are now, in no order."""
-        parts = [pq.read_table(name, schema=FACTS, partitioning=None) for name in self.facts]
-        signed = [self._own(name) for name in self.changes]
+        parts = [file.read_table(FACTS) for file in self.facts]
+        signed = [self._own(file) for file in self.changes]
         if not signed and len(parts) == 1:
             return parts[0]
         facts = summed(pa.concat_tables([FACTS.empty_table(), *parts, *signed]))
         return facts.filter(pc.or_(pc.greater(facts["support"], 0), pc.greater(facts["told"], 0)))
 
-    def _own(self, name: str) -> pa.Table:
-        changes = pq.read_table(name, schema=SCHEMAS[CHANGES], partitioning=None)
-        return self._mine(changes).select(FACTS.names)
+    def _own(self, file: StorePath) -> pa.Table:
+        return self._mine(file.read_table(SCHEMAS[CHANGES])).select(FACTS.names)
 
     def _mine(self, rows: pa.Table) -> pa.Table:
         mine = bucket_of(rows["s"].to_numpy(), self.buckets) == self.number
@@ -94,15 +92,14 @@ class Bucket:
     def read_quads(self) -> pa.Table:
         """The triples of the bucket that named graphs assert, with all graphs that assert them."""
         schema = SCHEMAS[GRAPHS]
-        parts = [pq.read_table(name, schema=schema, partitioning=None) for name in self.graphs]
+        parts = [file.read_table(schema) for file in self.graphs]
         rows = self._mine(pa.concat_tables([schema.empty_table(), *parts]))
         sums = rows.group_by(QUAD, use_threads=False).aggregate([("sign", "sum")])
         return sums.filter(pc.greater(sums["sign_sum"], 0)).select(QUAD)
 
     def read_terms(self) -> pa.Table:
         """The terms of the bucket."""
-        schema = SCHEMAS[TERMS]
-        parts = [pq.read_table(name, schema=schema, partitioning=None) for name in self.terms]
+        parts = [file.read_table(SCHEMAS[TERMS]) for file in self.terms]
         return pa.concat_tables(
             [TERM_COLUMNS.empty_table(), *(p.cast(TERM_COLUMNS) for p in parts)]
         )
@@ -191,7 +188,7 @@ class PublishJob:
     of the schema.
     """
 
-    path: Path
+    path: StorePath
     own: ConsequenceTable
     schema: HashIds
 
@@ -232,12 +229,12 @@ def texts_in(ids: HashIds, bucket: Bucket) -> dict[int, str]:
     return dict(zip(chosen["id"].to_pylist(), chosen["text"].to_pylist(), strict=True))
 
 
-def compact_bucket(path: Path, bucket: Bucket) -> DataFile:
+def compact_bucket(path: StorePath, bucket: Bucket) -> DataFile:
     """Write the facts of a bucket as they are now."""
     return write_file(path / TRIPLES_TABLE, in_order(bucket.read_facts()), bucket.number)
 
 
-def collect_bucket(path: Path, bucket: Bucket, sent: Blocks) -> DataFile:
+def collect_bucket(path: StorePath, bucket: Bucket, sent: Blocks) -> DataFile:
     """Write the facts that were sent to a bucket."""
     return write_file(path / TRIPLES_TABLE, summed(sent.rows(FOLLOWED, FACTS)), bucket.number)
 

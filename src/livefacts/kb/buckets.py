@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.store.facts.hash_rows import order_by_bucket
 from livefacts.store.terms.hash_ids import KIND_BITS, HashIds
 
@@ -137,20 +137,19 @@ def as_columns(rows: HashIds, names: str) -> dict[str, Any]:
 
 
 def bucket_of_file(name: str) -> int:
-    """The bucket that a data file belongs to.
+    """The bucket that a data file belongs to, by its name.
 
-    >>> bucket_of_file("/kb/facts_3/b00012-0a.parquet")
+    >>> bucket_of_file("b00012-0a.parquet")
     12
     """
-    return int(Path(name).name[1:6])
+    return int(name[1:6])
 
 
-def by_bucket(files: Sequence[str], buckets: int) -> list[list[str]]:
+def by_bucket(files: Sequence[StorePath], buckets: int) -> list[list[StorePath]]:
     """Data files by their bucket; a file of no bucket has rows of all of them."""
-    found: list[list[str]] = [[] for _ in range(buckets)]
-    for name in files:
-        for each in (
-            found if IN_BUCKET.match(Path(name).name) is None else [found[bucket_of_file(name)]]
-        ):
-            each.append(name)
+    found: list[list[StorePath]] = [[] for _ in range(buckets)]
+    for file in files:
+        is_of_one = IN_BUCKET.match(file.name) is not None
+        for each in [found[bucket_of_file(file.name)]] if is_of_one else found:
+            each.append(file)
     return found

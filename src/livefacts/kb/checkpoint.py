@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -51,7 +51,7 @@ from livefacts.kb.tables import (
 )
 from livefacts.kb.term_encoding import Encoding, Texts, encode_numbers, keep_apart, new_terms
 from livefacts.kb.term_rows import encoding_of, known_terms, new_term_writes
-from livefacts.kb.unsaved_changes import ChangedFacts, TouchedFacts
+from livefacts.kb.unsaved_changes import ChangedFacts, WholeFacts
 from livefacts.language.program import Program
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary, Ids
@@ -80,23 +80,12 @@ class Stored:
     quads: Ids
 
 
-@dataclass(frozen=True, slots=True)
-class WholeFacts:
-    """All facts, asserted and derived, and which graphs assert triples.
+class CapturedFacts(Protocol):
+    """All facts, or those that have changed, as they stood at one moment."""
 
-    `quads` are triples that named graphs assert, each with its graph; `shared` are those of
-    them that the default graph asserts, too.
-    """
-
-    told: Facts
-    derived: Facts
-    quads: Ids
-    shared: Ids
-
-    @property
-    def ids(self) -> list[Ids]:
-        """All ids."""
-        return [*self.told.values(), *self.derived.values(), self.quads]
+    def net(self, terms: TermReader) -> WholeFacts | ChangedFacts:
+        """These facts, and how they stood."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +97,7 @@ class SavedState:
     """
 
     program: Program
-    facts: WholeFacts | TouchedFacts
+    facts: WholeFacts | CapturedFacts
     constants: Ids
     is_closed: bool = True
     notes: Mapping[str, Any] = field(default_factory=dict)
@@ -160,7 +149,7 @@ def can_be_added_to(commit: Commit, *, is_closed: bool) -> bool:
 
 def write_base(base: KnowledgeBase, start: Commit, terms: TermReader, state: SavedState) -> Commit:
     """Write facts as the next commit; no thread has to wait for it."""
-    facts = state.facts if isinstance(state.facts, WholeFacts) else state.facts.net()
+    facts = state.facts if isinstance(state.facts, WholeFacts) else state.facts.net(terms)
     is_whole = isinstance(facts, WholeFacts)
     settled = _settled(base, start, terms, [*facts.ids, state.constants], is_whole=is_whole)
     if isinstance(facts, WholeFacts):

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from livefacts.kb.buckets import bucket_of_file
+from livefacts.kb.delta_log import size_of
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     CHANGES,
     GRAPHS,
@@ -61,15 +61,15 @@ def _merged_files(
     base: KnowledgeBase, start: Commit, table: str
 ) -> tuple[list[DataFile], list[str]]:
     """The small files of a table merged, those of each bucket apart; and their names."""
-    small = [name for name in base.files(table, start) if Path(name).stat().st_size < SMALL_FILE]
+    small = [file for file in base.files(table, start) if size_of([file]) < SMALL_FILE]
     made: list[DataFile] = []
     replaced: list[str] = []
-    for bucket, group in groupby(sorted(small), key=lambda name: _bucket(table, name)):
-        names = list(group)
-        if len(names) > 1:
-            file = write_file(base.path / table, _rows(table, names), bucket)
+    for bucket, group in groupby(sorted(small), key=lambda file: _bucket(table, file.name)):
+        files = list(group)
+        if len(files) > 1:
+            file = write_file(base.path / table, _rows(table, files), bucket)
             made.append(replace(file, is_new=False))
-            replaced += [Path(name).name for name in names]
+            replaced += [file.name for file in files]
     return made, replaced
 
 
@@ -77,9 +77,8 @@ def _bucket(table: str, name: str) -> int | None:
     return bucket_of_file(name) if table in IN_BUCKETS else None
 
 
-def _rows(table: str, names: Iterable[str]) -> pa.Table:
-    schema = SCHEMAS[table]
-    found = pa.concat_tables([pq.read_table(n, schema=schema, partitioning=None) for n in names])
+def _rows(table: str, files: Iterable[StorePath]) -> pa.Table:
+    found = pa.concat_tables([file.read_table(SCHEMAS[table]) for file in files])
     # Terms are looked up by their ids.
     return found.sort_by("id") if table == TERMS else found
 

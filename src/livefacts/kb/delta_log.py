@@ -9,13 +9,12 @@ checks it and sums it up; for one small change that would take longer than all t
 from __future__ import annotations
 
 import json
-import os
 import time
-import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from livefacts.kb.stores.file_path import StorePath
 
 FOLDER = "_delta_log"
 DIGITS = 20
@@ -45,29 +44,36 @@ class TakenError(Exception):
 class Log:
     """The log of one table, and its last version as far as it is known."""
 
-    def __init__(self, table: Path) -> None:
+    def __init__(self, table: StorePath) -> None:
         self._folder = table / FOLDER
         self._known = -1
 
     def version(self) -> int:
         """The last version; -1 if there is no table."""
         if self._known < 0:
-            self._known = max(map(_number, self._entries()), default=-1)
+            self._known = max(self.numbers(), default=-1)
         while self._known >= 0 and self._entry(self._known + 1).exists():
             self._known += 1
         return self._known
 
-    def _entries(self) -> list[str]:
-        names = os.listdir(self._folder) if self._folder.is_dir() else []
-        return [name for name in names if name.endswith(".json") and name[:DIGITS].isdigit()]
+    def numbers(self) -> list[int]:
+        """The numbers of the entries that are there, in order."""
+        names = self._folder.files(".json")
+        return sorted(int(name[:DIGITS]) for name in names if name[:DIGITS].isdigit())
 
-    def _entry(self, version: int) -> Path:
+    def actions(self, version: int) -> list[dict[str, Any]]:
+        """What an entry did, removals first."""
+        lines = self._entry(version).read().splitlines()
+        found = [json.loads(line) for line in lines if line]
+        return sorted(found, key=lambda action: "remove" not in action)
+
+    def _entry(self, version: int) -> StorePath:
         return self._folder / f"{version:0{DIGITS}d}.json"
 
     def since_checkpoint(self) -> int:
         """How many entries there are that no checkpoint sums up."""
         try:
-            summed_up = json.loads((self._folder / LAST_CHECKPOINT).read_text(encoding="utf-8"))
+            summed_up = json.loads((self._folder / LAST_CHECKPOINT).read())
         except FileNotFoundError:
             return self.version() + 1
         return self.version() - int(summed_up["version"])
@@ -84,35 +90,30 @@ class Log:
         Files that are replaced have no rows but those that the new ones have as well.
         """
         version = self._known + 1
-        part = self._folder / f"_commit_{uuid.uuid4().hex}.json.tmp"
-        part.write_text(_entry_text(files, replaced, change), encoding="utf-8")
-        try:
-            os.link(part, self._entry(version))
-        except FileExistsError as error:
-            raise TakenError from error
-        finally:
-            part.unlink()
+        entry, text = self._entry(version), _entry_text(files, replaced, change)
+        if not entry.store.put_if_absent(entry.address, text.encode()):
+            raise TakenError
         self._known = version
         return version
 
 
-def can_append(table: Path) -> bool:
-    """Whether entries can be made here: the file system has to know links."""
-    first, second = (table / f".{uuid.uuid4().hex}" for _ in range(2))
-    first.touch()
-    try:
-        os.link(first, second)
-    except OSError:
-        return False
-    else:
-        second.unlink()
-        return True
-    finally:
-        first.unlink()
+def open_table(table: StorePath, version: int | None = None) -> Any:
+    """A Delta table, as it is now or at a version."""
+    from deltalake import DeltaTable
+
+    return DeltaTable(str(table), version=version, storage_options=table.options)
 
 
-def _number(name: str) -> int:
-    return int(name[:DIGITS])
+def files_at(table: StorePath, version: int) -> list[StorePath]:
+    """The data files of a Delta table at a version."""
+    # Addresses have names of folders encoded; the names of files here need no encoding.
+    addresses = open_table(table, version).file_uris()
+    return sorted(table / address.rpartition("/")[2] for address in addresses)
+
+
+def size_of(files: Iterable[StorePath]) -> int:
+    """How many bytes files have."""
+    return sum(state.size for file in files if (state := file.stat()) is not None)
 
 
 def _entry_text(files: Sequence[DataFile], replaced: Sequence[str], change: int | None) -> str:

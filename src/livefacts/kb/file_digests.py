@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from livefacts.errors import DamageError
 from livefacts.journal import file_operations
 from livefacts.journal.log_file import digest_of
 from livefacts.kb.delta_log import FOLDER
+from livefacts.kb.stores.file_path import StorePath
 
 HINT = "restore the folder from a backup, or have the file again as it was"
 Digests = Mapping[str, Mapping[str, str]]
@@ -24,39 +24,46 @@ Digests = Mapping[str, Mapping[str, str]]
 IN_A_ROW = ("seq", "batch", "kind", "rows", "versions", "notes")
 
 
-def sync_tables(folder: Path, files: Mapping[str, Sequence[str]]) -> None:
-    """Have these data files of tables, and the latest entries of their logs, on the disk."""
+def sync_tables(path: StorePath, files: Mapping[str, Sequence[str]]) -> None:
+    """Have these data files of tables, and the latest entries of their logs, on the disk.
+
+    What a remote store has taken, it keeps.
+    """
+    if not path.is_local:
+        return
+    folder = path.folder
     for name, names in files.items():
         table, log = folder / name, folder / name / FOLDER
         written = [table / each for each in names if each.endswith(".parquet")]
-        for path in (*written, *sorted(log.glob("*.json"))[-2:]):
-            file_operations.sync_file(path)
+        for each in (*written, *sorted(log.glob("*.json"))[-2:]):
+            file_operations.sync_file(each)
         for place in (log, table):
             file_operations.sync_folder(place)
     file_operations.sync_folder(folder)
 
 
-def digests_of(files: Mapping[str, Sequence[str]], known: Digests) -> dict[str, dict[str, str]]:
+def digests_of(
+    files: Mapping[str, Sequence[StorePath]], known: Digests
+) -> dict[str, dict[str, str]]:
     """The digests of data files; a file that has one keeps it, for files never change."""
     return {
         table: {
-            Path(name).name: known.get(table, {}).get(Path(name).name) or file_digest(name)
-            for name in names
+            path.name: known.get(table, {}).get(path.name) or file_digest(path) for path in paths
         }
-        for table, names in files.items()
+        for table, paths in files.items()
     }
 
 
 def file_damages(
-    files: Mapping[str, Sequence[str]],
+    files: Mapping[str, Sequence[StorePath]],
     digests: Digests,
     *,
     is_all: bool,
-    digest: Callable[[str], str],
+    digest: Callable[[StorePath], str],
 ) -> Iterator[DamageError]:
     """Data files that are not as they were written; `is_all`, or that should not be there."""
-    for table, names in files.items():
-        found, expected = {Path(name).name: name for name in names}, digests.get(table, {})
+    for table, paths in files.items():
+        found, expected = {path.name: path for path in paths}, digests.get(table, {})
         if is_all and found.keys() != expected.keys():
             yield DamageError(f"the log of the table `{table}` names other files", hint=HINT)
         for name, path in found.items():
@@ -67,30 +74,29 @@ def file_damages(
                 yield error
 
 
-def file_digest(path: str | Path) -> str:
+def file_digest(path: StorePath) -> str:
     """A digest of what is in a file."""
     try:
-        with Path(path).open("rb") as file:
-            return hashlib.file_digest(file, "blake2b").hexdigest()[:32]
+        with path.stream() as file:
+            return hashlib.file_digest(file, "blake2b").hexdigest()[:32]  # type: ignore[arg-type]
     except OSError as error:
         raise DamageError(f"{path} cannot be read: {error.strerror}", hint=HINT) from error
 
 
-def write_noted(folder: Path, name: str, content: Mapping[str, Any]) -> dict[str, str]:
+def write_noted(folder: StorePath, name: str, content: Mapping[str, Any]) -> dict[str, str]:
     """Write plain data as a file that is on the disk; what a commit notes of it."""
-    path = folder / name
-    path.parent.mkdir(exist_ok=True)
     data = json.dumps(content, ensure_ascii=False).encode()
-    file_operations.replace_file(path, data)
-    file_operations.sync_folder(folder)
+    (folder / name).write(data)
+    if folder.is_local:
+        file_operations.sync_folder(folder.folder)
     return {"file": name, "digest": digest_of(data).hex()}
 
 
-def read_noted(folder: Path, noted: Mapping[str, str]) -> dict[str, Any]:
+def read_noted(folder: StorePath, noted: Mapping[str, str]) -> dict[str, Any]:
     """The plain data of a file that a commit notes."""
     path = folder / noted["file"]
     try:
-        data = path.read_bytes()
+        data = path.read()
     except OSError as error:
         raise DamageError(f"{path} cannot be read: {error.strerror}", hint=HINT) from error
     if digest_of(data).hex() != noted["digest"]:

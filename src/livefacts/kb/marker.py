@@ -6,19 +6,16 @@ A small file says that a folder is a knowledge base, in which layout and with wh
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlparse
 
 from livefacts.errors import DamageError, InputError, LivefactsError
-from livefacts.journal import file_operations
 from livefacts.journal.change_log import FOLDER, has_begun
 from livefacts.journal.folder_lock import LOCK
 from livefacts.journal.log_file import digest_of
 from livefacts.kb import delta_log
+from livefacts.kb.stores.file_path import StorePath
+from livefacts.kb.stores.write_lease import FOLDER as LEASE
 
 FORMAT = 1
 MARKER = "livefacts.json"
@@ -31,48 +28,34 @@ ANOTHER = (
 )
 
 
-def folder_of(path: str | os.PathLike[str]) -> Path:
-    """The folder that a path or a file URL names."""
-    named = os.fspath(path)
-    url = urlparse(named)
-    if url.scheme == "file":
-        return Path(unquote(url.path)).absolute()
-    if "://" in named:
-        raise InputError(
-            f"{named} is on a remote store, and a knowledge base is a folder of files",
-            hint="mount the store where the driver and all executors see it",
-        )
-    return Path(named).absolute()
-
-
-def read_settings(path: Path) -> dict[str, Any]:
+def read_settings(path: StorePath) -> dict[str, Any]:
     """The settings of a knowledge base; none if the folder is free to become one."""
     marker = path / MARKER
-    if not marker.is_file():
+    if marker.stat() is None:
         refusal = _why_not_free(path)
         # Someone may have made it a knowledge base, and changed it, since it was looked at.
-        if not marker.is_file():
+        if marker.stat() is None:
             if refusal is not None:
                 raise refusal
             return {}
     return _read_marker(marker)
 
 
-def _why_not_free(path: Path) -> LivefactsError | None:
+def _why_not_free(path: StorePath) -> LivefactsError | None:
     """Why a folder without a marker cannot become a knowledge base."""
-    if not path.exists():
-        return None
-    if not path.is_dir():
+    if path.exists():
         return InputError(f"{path} is a file, and a knowledge base is a folder", hint=ANOTHER)
-    if has_begun(path) or (path / COMMITS / delta_log.FOLDER).is_dir():
+    names = path.list()
+    has_journal = FOLDER in names and path.is_local and has_begun(path.folder)
+    if has_journal or (COMMITS in names and delta_log.FOLDER in (path / COMMITS).list()):
         return DamageError(
             f"{path / MARKER} is missing, and the rest of a knowledge base is there",
             hint="restore the file from a backup, or name another folder; nothing was changed",
         )
-    if all(_is_ours(name.name) for name in path.iterdir()):
+    if all(map(_is_ours, names)):
         return None
     outer = path.parent
-    is_inside = (outer / MARKER).is_file()
+    is_inside = (outer / MARKER).exists()
     return InputError(
         f"{path} is not empty, and no knowledge base",
         hint=f"the knowledge base is {outer}" if is_inside else ANOTHER,
@@ -81,15 +64,14 @@ def _why_not_free(path: Path) -> LivefactsError | None:
 
 def _is_ours(name: str) -> bool:
     """Whether a writer that was cut off at its very beginning leaves this behind."""
-    return name in (LOCK, FOLDER) or name.startswith(f".{MARKER}.")
+    return name in (LOCK, FOLDER, LEASE) or name.startswith(f".{MARKER}.")
 
 
-def write_settings(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+def write_settings(path: StorePath, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Make a folder a knowledge base."""
     found = {"format": FORMAT, **settings}
-    path.mkdir(parents=True, exist_ok=True)
     text = json.dumps({**found, DIGEST: _digest(found)}, indent=2) + "\n"
-    file_operations.replace_file(path / MARKER, text.encode())
+    (path / MARKER).write(text.encode())
     return found
 
 
@@ -98,9 +80,9 @@ def _digest(settings: Mapping[str, Any]) -> str:
     return digest_of(json.dumps(dict(settings), sort_keys=True).encode()).hex()
 
 
-def _read_marker(marker: Path) -> dict[str, Any]:
+def _read_marker(marker: StorePath) -> dict[str, Any]:
     try:
-        settings = json.loads(marker.read_text(encoding="utf-8"))
+        settings = json.loads(marker.read())
         layout, digest = int(settings["format"]), settings.pop(DIGEST, None)
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise InputError(
@@ -117,15 +99,19 @@ def _read_marker(marker: Path) -> dict[str, Any]:
     return dict(settings)
 
 
-def remove_leftovers(path: Path) -> int:
+def remove_leftovers(path: StorePath) -> int:
     """Remove what writers that were cut off left between stages; how many folders that were.
 
-    Only for who holds the lock: nobody else can be in the middle of something.
+    Only for who holds the lock of a folder of this machine: nobody else can be in the middle of
+    something.  On a remote store nothing is left but data files, which the vacuum removes by age.
     """
-    for part in path.glob(f".{MARKER}.*"):
-        part.unlink(missing_ok=True)
+    if not path.is_local:
+        return 0
+    for name in path.files(""):
+        if name.startswith(f".{MARKER}."):
+            (path / name).delete()
     folder = path / EXCHANGE
-    left = list(folder.iterdir()) if folder.is_dir() else []
-    for each in left:
-        shutil.rmtree(each, ignore_errors=True)
+    left = folder.list()
+    for name in left:
+        (folder / name).delete_folder()
     return len(left)

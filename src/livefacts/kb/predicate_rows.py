@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from livefacts.kb.buckets import bucket_of
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import PREDICATE_CHANGES, PREDICATES_TABLE, SCHEMAS
 from livefacts.store.terms.hash_ids import KIND_BITS, HashIds
 
@@ -52,13 +52,12 @@ def _listed(rows: HashIds) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(rows[:, 1:].ravel()))
 
 
-def read_files(facts: Sequence[str], changes: Sequence[str]) -> pa.Table:
+def read_files(facts: Sequence[StorePath], changes: Sequence[StorePath]) -> pa.Table:
     """All rows of data files of facts and of changes."""
     schema = SCHEMAS[PREDICATES_TABLE]
-    parts = [pq.read_table(name, schema=schema, partitioning=None) for name in facts]
-    for name in changes:
-        rows = pq.read_table(name, schema=SCHEMAS[PREDICATE_CHANGES], partitioning=None)
-        parts.append(rows.select(schema.names))
+    parts = [file.read_table(schema) for file in facts]
+    for file in changes:
+        parts.append(file.read_table(SCHEMAS[PREDICATE_CHANGES]).select(schema.names))
     return pa.concat_tables([schema.empty_table(), *parts])
 
 

@@ -32,16 +32,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from livefacts.errors import ConflictError, DamageError, LivefactsError
 from livefacts.journal.change_log import JournalReader
 from livefacts.journal.folder_lock import FolderLock
-from livefacts.kb.delta_log import APPLICATION, Log, TakenError, can_append
+from livefacts.kb.delta_log import APPLICATION, Log, TakenError, files_at, open_table, size_of
 from livefacts.kb.delta_log import DataFile as DataFile
 from livefacts.kb.failures import say_plainly
 from livefacts.kb.file_digests import (
@@ -52,12 +50,9 @@ from livefacts.kb.file_digests import (
     sync_tables,
 )
 from livefacts.kb.marker import COMMITS as COMMITS
-from livefacts.kb.marker import (
-    folder_of,
-    read_settings,
-    remove_leftovers,
-    write_settings,
-)
+from livefacts.kb.marker import read_settings, remove_leftovers, write_settings
+from livefacts.kb.stores.file_path import NO_OPTIONS, StorePath, store_path
+from livefacts.kb.stores.write_lease import WriteLease
 
 TRIPLES_TABLE, CHANGES, GRAPHS, TERMS, EXCEPTIONS, REJECTS, RULES = (
     "facts_3",
@@ -173,16 +168,20 @@ class Commit:
 
 
 class KnowledgeBase:
-    """The tables in one folder.
+    """The tables in one folder, on this machine or on a remote store, which knows `options`.
 
     `reached` is called with each step of a commit as it is reached.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = folder_of(path)
+    def __init__(
+        self, path: str | os.PathLike[str], options: Mapping[str, str] = NO_OPTIONS
+    ) -> None:
+        self.path = store_path(path, options)
+        self.options = options
         self.reached: Callable[[str], None] = lambda step: None
         self.is_held = False
         """Whether someone holds the lock for longer than one change."""
+        self._lease: WriteLease | None = None
         self.settings = read_settings(self.path)
         self._open_tables: dict[str, Any] = {}
         self._logs: dict[str, Log] = {}
@@ -225,22 +224,15 @@ class KnowledgeBase:
             f"there is no version {seq} of {self.path}", hint=f"the last one is {last.seq}"
         )
 
-    def files(self, table: str, commit: Commit) -> list[str]:
+    def files(self, table: str, commit: Commit) -> list[StorePath]:
         """The data files of a table at a commit."""
         version = commit.versions.get(table)
-        if version is None:
-            return []
-        from deltalake import DeltaTable
-
-        # Addresses have names of folders encoded; the names of files here need no encoding.
-        names = DeltaTable(self.path / table, version=version).file_uris()
-        return sorted(str(self.path / table / Path(name).name) for name in names)
+        return [] if version is None else files_at(self.path / table, version)
 
     def read(self, table: str, commit: Commit) -> pa.Table:
         """A small table as a whole."""
-        files = self.files(table, commit)
         schema = SCHEMAS[table]
-        parts = [pq.read_table(name, schema=schema, partitioning=None) for name in files]
+        parts = [file.read_table(schema) for file in self.files(table, commit)]
         return pa.concat_tables(parts) if parts else schema.empty_table()
 
     def check(self, commit: Commit) -> None:
@@ -249,7 +241,7 @@ class KnowledgeBase:
             raise damage
 
     def damages(
-        self, commit: Commit, tables: Iterable[str], digest: Callable[[str], str]
+        self, commit: Commit, tables: Iterable[str], digest: Callable[[StorePath], str]
     ) -> Iterator[DamageError]:
         """What of the data files of these tables is not as it was written."""
         files = {name: self.files(name, commit) for name in tables}
@@ -258,13 +250,12 @@ class KnowledgeBase:
 
     def count(self, table: str, commit: Commit) -> int:
         """How many rows a table has at a commit."""
-        return sum(pq.read_metadata(name).num_rows for name in self.files(table, commit))
+        return sum(file.parquet().metadata.num_rows for file in self.files(table, commit))
 
     def size(self) -> int:
         """How many bytes the data files of the present state have."""
         last = self.last()
-        files = [name for table in last.versions for name in self.files(table, last)]
-        return sum(Path(name).stat().st_size for name in files)
+        return sum(size_of(self.files(table, last)) for table in last.versions)
 
     def version(self, table: str) -> int:
         """The version that a table is at, whether it counts or not."""
@@ -282,8 +273,7 @@ class KnowledgeBase:
         if not self.settings and not new:
             raise LivefactsError(f"there is nothing in {self.path} yet", hint="ingest files first")
         with say_plainly(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-            lock = None if self.is_held else FolderLock(self.path)
+            lock = None if self.is_held else self._locked()
             try:
                 remove_leftovers(self.path)
                 start = self.last()
@@ -292,15 +282,29 @@ class KnowledgeBase:
                     self._check_time(start)
                 yield start
             finally:
+                self._lease = None
                 if lock is not None:
                     lock.release()
+
+    def _locked(self) -> FolderLock | WriteLease:
+        """Let nobody else write."""
+        if not self.path.is_local:
+            self._lease = WriteLease(self.path)
+            return self._lease
+        self.path.make_folder()
+        return FolderLock(self.path.folder)
+
+    def _check_lease(self) -> None:
+        """Refuse to commit what someone else may have changed meanwhile."""
+        if self._lease is not None:
+            self._lease.check()
 
     def _check_journal(self, start: Commit) -> None:
         """Refuse to write beside a journal that has changes which the tables do not have."""
         # Someone may have begun a journal since this one was opened.
-        if read_settings(self.path).get(JOURNAL):
+        if self.path.is_local and read_settings(self.path).get(JOURNAL):
             number = int(start.notes.get(JOURNAL, {}).get("log", 1))
-            if any(JournalReader(self.path, number).rows()):
+            if any(JournalReader(self.path.folder, number).rows()):
                 raise LivefactsError(
                     f"the journal of {self.path} has changes that its tables do not have yet",
                     hint="Reasoner.open(folder).checkpoint() writes them into the tables",
@@ -325,6 +329,7 @@ class KnowledgeBase:
     ) -> Commit:
         """Commit every table, and then all of them together."""
         self.reached("data written")
+        self._check_lease()
         if not start.seq:
             # There from the beginning, for those who read facts and changes together.
             writes = {CHANGES: Write(), **writes}
@@ -343,7 +348,7 @@ class KnowledgeBase:
         made = Commit(start.seq + 1, batch, kind, versions, found, rows, now)
         self._commit_all(made)
         if kind == CHECKPOINT:
-            sync_tables(self.path, {COMMITS: os.listdir(self.path / COMMITS)})
+            sync_tables(self.path, {COMMITS: list((self.path / COMMITS).files(".parquet"))})
         self.reached("committed")
         if made.seq % TIDY_EVERY == 0:
             self.tidy(TIDY_EVERY // 2)
@@ -358,7 +363,7 @@ class KnowledgeBase:
         if write.mode == APPEND and log.version() == version and self.has_links:
             return self._appended(log, write)
         assert not write.replaced, "files are replaced where entries of the log are made here"
-        self._take_back(table, version)
+        self._take_back(name, table, version)
         before = int(table.version())
         if write.mode == COMPACT:
             table.optimize.compact()
@@ -386,11 +391,14 @@ class KnowledgeBase:
                 mode="error",
                 name=name,
                 configuration=PROPERTIES,
+                storage_options=self.path.options,
+                commit_properties=_at_once(),
             )
 
-    def _take_back(self, table: Any, version: int | None) -> None:
+    def _take_back(self, name: str, table: Any, version: int | None) -> None:
         """Take a table back to a version, if changes that were cut off have gone beyond it."""
-        table.update_incremental()
+        if table.version() != self._log(name).version():
+            table.update_incremental()
         if version is not None and table.version() != version:
             table.restore(version)
             table.update_incremental()
@@ -402,6 +410,7 @@ class KnowledgeBase:
             raise self._written_meanwhile() from error
 
     def _commit_all(self, commit: Commit) -> None:
+        self._check_lease()
         known = self.last().seq
         if known != commit.seq - 1:
             raise self._written_meanwhile()
@@ -423,10 +432,11 @@ class KnowledgeBase:
         with self._refusing_others():
             # The table as it was looked at just now: whoever was quicker since makes this fail.
             write_deltalake(
-                self.path / COMMITS if table is None else table,
+                str(self.path / COMMITS) if table is None else table,
                 rows,
                 mode="error" if table is None else "append",
                 configuration=None if table is not None else PROPERTIES,
+                storage_options=self.path.options,
                 commit_properties=_at_once(Transaction(APPLICATION, commit.seq)),
             )
         return self._log(COMMITS).version()
@@ -474,7 +484,7 @@ class KnowledgeBase:
     @cached_property
     def has_links(self) -> bool:
         """Whether entries of logs can be made here, without reading the logs."""
-        return can_append(self.path)
+        return self.path.store.can_put_files(self.path.address)
 
     def _log(self, name: str) -> Log:
         return self._logs.setdefault(name, Log(self.path / name))
@@ -485,9 +495,9 @@ class KnowledgeBase:
 
         if name not in self._open_tables:
             # Whoever makes a table makes the folder first, and may get no further.
-            if not DeltaTable.is_deltatable(str(self.path / name)):
+            if not DeltaTable.is_deltatable(str(self.path / name), self.path.options):
                 return None
-            self._open_tables[name] = DeltaTable(self.path / name)
+            self._open_tables[name] = open_table(self.path / name)
         return self._open_tables[name]
 
 
@@ -498,24 +508,23 @@ def delta_schema(schema: pa.Schema) -> Any:
     return Schema.from_arrow(schema)
 
 
-def write_file(folder: str | Path, table: pa.Table, bucket: int | None = None) -> DataFile:
+def write_file(
+    folder: str | os.PathLike[str], table: pa.Table, bucket: int | None = None
+) -> DataFile:
     """Write rows as a data file; the bucket, if there is one, begins its name.
 
     Groups of terms are small: they are looked up one by one.
     """
     place = "" if bucket is None else f"b{bucket:05d}-"
+    path = store_path(folder)
     name = f"{place}{uuid.uuid4().hex}.parquet"
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    path = Path(folder) / name
-    pq.write_table(
+    found = (path / name).write_table(
         table,
-        path,
         compression="zstd",
-        row_group_size=TERMS_PER_GROUP if Path(folder).name == TERMS else ROWS_PER_GROUP,
+        row_group_size=TERMS_PER_GROUP if path.name == TERMS else ROWS_PER_GROUP,
         use_dictionary=[name for name in ("p", "support", "told") if name in table.column_names],
     )
-    found = path.stat()
-    return DataFile(name, found.st_size, len(table), found.st_mtime_ns // 1_000_000)
+    return DataFile(name, found.size, len(table), found.written_ms)
 
 
 def _add_action(file: DataFile) -> Any:

@@ -35,7 +35,7 @@ def encoding_of(base: KnowledgeBase, commit: Commit) -> Encoding:
 def known_terms(base: KnowledgeBase, commit: Commit, ids: HashIds) -> pa.Table:
     """The terms at a commit among which those with these ids are; of the others as few as can be."""
     wanted = np.sort(ids)
-    parts = [_groups_with(pq.ParquetFile(name), wanted) for name in base.files(TERMS, commit)]
+    parts = [_groups_with(file.parquet(), wanted) for file in base.files(TERMS, commit)]
     return pa.concat_tables([SCHEMAS[TERMS].empty_table(), *parts])
 
 

@@ -7,16 +7,17 @@ the next version costs what has changed, unless that is a large part of all fact
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.contract import IN_DEFAULT, TRIPLES, IdDelta, Ids
+from livefacts.engine.contract import ASSERTED, IN_DEFAULT, TRIPLES, IdDelta, Ids
 from livefacts.kb.compaction import FOLD_PART
-from livefacts.store.facts.named_graphs import NamedGraphs
+from livefacts.store.facts.row_sets import distinct_rows, rows_among
+from livefacts.store.terms.id_reader import TermReader
 
 QUADS = -1
 DEFAULT = -1
@@ -24,7 +25,13 @@ DEFAULT = -1
 Signs = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Quad = tuple[int, ...]
-NO_NAMES = np.zeros(0, np.int32)
+WIDTHS = {TRIPLES: 3, QUADS: 4}
+OWN = ":"
+"""What is in the names of predicates that no rule text can write, and in no others."""
+NO_IDS = np.zeros(0, np.int32)
+NO_SIGNS = np.zeros(0, np.int64)
+NO_TRIPLES = np.zeros((0, 3), np.int32)
+NO_QUADS = np.zeros((0, 4), np.int32)
 
 
 class NetAssertions(Protocol):
@@ -40,7 +47,7 @@ class NetAssertions(Protocol):
     def went(self) -> Ids: ...
 
 
-class _Touched(NamedTuple):
+class Touched(NamedTuple):
     """Facts, how often each became true and ended, and how often it was asserted and retracted."""
 
     facts: Ids
@@ -82,12 +89,23 @@ class ChangedFacts:
         return sum(len(each.signs) for each in self.signed.values())
 
 
+class Look(NamedTuple):
+    """Facts that changes have touched by shape, and how they stood when they were looked at."""
+
+    touched: Mapping[int, Touched]
+    flags: Mapping[int, Ids]
+    named: Ids
+    """The quads that there were of these triples."""
+
+
 class UnsavedChanges:
     """What has changed since a version; or that so much has that all is to be written anew."""
 
-    def __init__(self, *, is_whole: bool = False) -> None:
-        self.is_whole = is_whole
+    def __init__(self) -> None:
+        self.is_whole = False
         """Whether the next version has to be written as a whole."""
+        self._is_surveyed = False
+        """Whether that is being captured: what changes meanwhile is noted, however much it is."""
         self._parts: dict[int, list[Ids]] = {}
         self._signs: dict[int, list[tuple[int, int, int]]] = {}
         self.size = 0
@@ -99,7 +117,7 @@ class UnsavedChanges:
         for part, sign in ((ids.added, 1), (ids.removed, -1)):
             for shape, rows in part.items():
                 self._note(shape, rows, sign, 0)
-        if self.is_much(facts):
+        if not self._is_surveyed and self.is_much(facts):
             self.lose()
             return
         for told, sign in ((net.asserted, 1), (net.retracted, -1)):
@@ -121,73 +139,87 @@ class UnsavedChanges:
 
     def lose(self) -> None:
         """It is not known any more what has changed."""
-        self._begin()
-        self.is_whole = True
-
-    def _begin(self) -> None:
         self._parts, self._signs, self.size = {}, {}, 0
+        self.is_whole, self._is_surveyed = True, False
 
     def held_ids(self) -> Iterator[Ids]:
-        """The ids of all facts that have changed."""
+        """The ids of all facts that have changed, and may be written."""
         for parts in self._parts.values():
             yield from parts
 
-    def begin_next(
-        self, standing: Callable[[int, Ids], Ids], graphs: NamedGraphs, *, derived: bool
-    ) -> TouchedFacts | None:
-        """What has changed, and how that stands now; what comes from now on is noted anew.
-
-        None where all is to be written.
-        """
+    def turn_over(self, *, surveyed: bool) -> dict[int, Touched]:
+        """What has changed; what comes from now on is noted anew, and may be `surveyed`, too."""
         touched = {shape: self._touched(shape) for shape in self._parts}
-        is_whole, self.is_whole = self.is_whole, False
-        self._begin()
-        if is_whole:
-            return None
-        quads = touched.pop(QUADS, None)
-        flags = {shape: standing(shape, each.facts) for shape, each in touched.items()}
-        triples = touched[TRIPLES].facts if TRIPLES in touched else np.zeros((0, 3), np.int32)
-        named = graphs.of(np.unique(triples, axis=0)) if len(graphs) else np.zeros((0, 4), np.int32)
-        return TouchedFacts(touched, flags, quads, named, derived)
+        self._parts, self._signs, self.size = {}, {}, 0
+        self.is_whole, self._is_surveyed = False, surveyed
+        return touched
 
-    def _touched(self, shape: int) -> _Touched:
+    def _touched(self, shape: int) -> Touched:
         counts, true, told = np.array(self._signs[shape], np.int64).T
         facts = np.concatenate(self._parts[shape])
-        return _Touched(facts, np.repeat(true, counts), np.repeat(told, counts))
+        return Touched(facts, np.repeat(true, counts), np.repeat(told, counts))
+
+
+@dataclass(frozen=True, slots=True)
+class WholeFacts:
+    """All facts, asserted and derived, and which graphs assert triples.
+
+    `quads` are triples that named graphs assert, each with its graph; `shared` are those of
+    them that the default graph asserts, too.
+    """
+
+    told: Mapping[int, Ids]
+    derived: Mapping[int, Ids]
+    quads: Ids
+    shared: Ids
+
+    @property
+    def ids(self) -> list[Ids]:
+        """All ids."""
+        return [*self.told.values(), *self.derived.values(), self.quads]
 
 
 @dataclass(frozen=True, slots=True)
 class TouchedFacts:
-    """Facts that changes have touched by shape, and how they stand; named graphs apart."""
+    """Facts that changes have touched, looked at again and again: the last look at each counts."""
 
-    touched: Mapping[int, _Touched]
-    flags: Mapping[int, Ids]
-    quads: _Touched | None
-    named: Ids
-    """The quads that there are of these triples."""
+    looks: Sequence[Look]
     derived: bool
     """Whether conclusions are kept, and not only what is asserted."""
-    own: Ids = field(default_factory=lambda: NO_NAMES)
-    """Predicates that are an engine's own: their facts are left out."""
 
-    def names(self) -> Ids:
-        """The predicates of these facts."""
-        facts = [each.facts for shape, each in self.touched.items() if shape != TRIPLES]
-        return np.unique(np.concatenate([NO_NAMES, *(each[:, 0] for each in facts)]))
+    def last(self, shape: int) -> tuple[Touched, Ids]:
+        """All looks at the facts of a shape, one after the other, and how these stood."""
+        looks = [look for look in self.looks if shape in look.touched]
+        none = Touched(np.zeros((0, WIDTHS.get(shape, shape)), np.int32), NO_SIGNS, NO_SIGNS)
+        parts = zip(none, *(look.touched[shape] for look in looks), strict=True)
+        flags = [look.flags[shape] for look in looks if shape in look.flags]
+        return Touched(*map(np.concatenate, parts)), np.concatenate([NO_IDS, *flags])
 
-    def net(self) -> ChangedFacts:
+    def shapes(self) -> set[int]:
+        """The shapes of these facts."""
+        return {shape for look in self.looks for shape in look.touched} - {QUADS}
+
+    def quads(self, before: Ids = NO_QUADS) -> Ids:
+        """What named graphs assert of these triples; of others, what they did `before`."""
+        for look in self.looks:
+            if TRIPLES in look.touched:
+                before = before[~rows_among(before[:, :3], look.touched[TRIPLES].facts)]
+            before = np.concatenate([before, look.named])
+        return before
+
+    def net(self, terms: TermReader) -> ChangedFacts:
         """What differs from the version before."""
-        after = set(map(tuple, self.named.tolist()))
+        after = set(map(tuple, self.quads().tolist()))
         before = self._before(after)
         named = {quad[:3] for quad in before}, {quad[:3] for quad in after}
         signed, shared = {}, (frozenset[Quad](), frozenset[Quad]())
-        for shape, touched in self.touched.items():
-            net = _Net.of(touched, self.flags[shape], named if shape == TRIPLES else None)
+        for shape in self.shapes():
+            net = _Net.of(*self.last(shape), named if shape == TRIPLES else None)
             changes = net.changes(derived=self.derived)
             if shape == TRIPLES:
                 shared = net.shared(named)
             else:
-                changes = changes.chosen(~np.isin(changes.facts[:, 0], self.own))
+                changes = changes.chosen(~own(changes.facts, terms))
             if len(changes.signs):
                 signed[shape] = changes
         old, new = (quads | each for quads, each in zip((before, after), shared, strict=True))
@@ -196,12 +228,65 @@ class TouchedFacts:
     def _before(self, after: set[Quad]) -> set[Quad]:
         """The quads that there were of the same triples."""
         found = set(after)
-        if self.quads is not None:
-            quads, places = np.unique(self.quads.facts, axis=0, return_inverse=True)
-            sums = _sums(self.quads.told, places, len(quads))
-            found -= set(map(tuple, quads[sums > 0].tolist()))
-            found |= set(map(tuple, quads[sums < 0].tolist()))
+        touched, _ = self.last(QUADS)
+        if len(touched.facts):
+            quads = distinct_rows(touched.facts)
+            sums = quads.sums(touched.told)
+            found -= set(map(tuple, quads.rows[sums > 0].tolist()))
+            found |= set(map(tuple, quads.rows[sums < 0].tolist()))
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFacts:
+    """All facts, looked at piece by piece, and those that changes have touched meanwhile."""
+
+    pieces: Mapping[int, Sequence[tuple[Ids, Ids]]]
+    """Facts and how they stood, by shape."""
+    quads: Sequence[Ids]
+    touched: TouchedFacts
+    counts: Mapping[int, int]
+    """How many facts of each shape there were at the end."""
+
+    def net(self, terms: TermReader) -> WholeFacts:
+        """All of them as they stood at the end."""
+        told, derived, default = {}, {}, NO_TRIPLES
+        quads = self.touched.quads(np.concatenate([NO_QUADS, *self.quads]))
+        for shape in {TRIPLES} | self.pieces.keys() | self.touched.shapes():
+            facts, flags = self._standing(shape)
+            assert len(facts) == self.counts.get(shape, 0), "no fact is missed, none is there twice"
+            if shape == TRIPLES:
+                default = facts[flags & IN_DEFAULT != 0] if len(quads) else NO_TRIPLES
+            else:
+                is_other = ~own(facts, terms)
+                facts, flags = facts[is_other], flags[is_other]
+            told[shape] = facts[flags & ASSERTED != 0]
+            derived[shape] = facts[flags & ASSERTED == 0][: None if self.touched.derived else 0]
+        triples = distinct_rows(quads[:, :3]).rows
+        return WholeFacts(told, derived, quads, triples[rows_among(triples, default)])
+
+    def _standing(self, shape: int) -> tuple[Ids, Ids]:
+        """The facts of a shape, each once, and how they stood at the end."""
+        touched, flags = self.touched.last(shape)
+        found = distinct_rows(touched.facts)
+        latest = flags[found.last()]
+        holds = latest != 0
+        pieces = self.pieces.get(shape, ())
+        facts = np.concatenate([touched.facts[:0], *(rows for rows, _ in pieces)])
+        stood = np.concatenate([NO_IDS, *(bits for _, bits in pieces)])
+        is_same = ~rows_among(facts, found.rows)
+        return (
+            np.concatenate([facts[is_same], found.rows[holds]]),
+            np.concatenate([stood[is_same], latest[holds]]),
+        )
+
+
+def own(facts: Ids, terms: TermReader) -> Flags:
+    """Which facts of predicates are an engine's own, which it will find again."""
+    names = np.sort(facts[:, 0])
+    names = names[np.flatnonzero(np.diff(names, prepend=-1))]
+    are_own = [OWN in text for text in terms.texts(names)] if len(names) else []
+    return np.isin(facts[:, 0], names[np.array(are_own, np.bool_)])
 
 
 class _Net(NamedTuple):
@@ -213,13 +298,12 @@ class _Net(NamedTuple):
     told: tuple[Flags, Flags]
 
     @classmethod
-    def of(cls, touched: _Touched, flags: Ids, named: tuple[set[Quad], set[Quad]] | None) -> _Net:
-        facts, first, places = np.unique(
-            touched.facts, axis=0, return_index=True, return_inverse=True
-        )
-        holds, default = flags[first] != 0, flags[first] & IN_DEFAULT != 0
-        held = _undone(holds, _sums(touched.true, places, len(facts)))
-        had = _undone(default, _sums(touched.told, places, len(facts)))
+    def of(cls, touched: Touched, flags: Ids, named: tuple[set[Quad], set[Quad]] | None) -> _Net:
+        found = distinct_rows(touched.facts)
+        facts, latest = found.rows, flags[found.last()]
+        holds, default = latest != 0, latest & IN_DEFAULT != 0
+        held = _undone(holds, found.sums(touched.true))
+        had = _undone(default, found.sums(touched.told))
         told = had, default
         if named is not None and (named[0] or named[1]):
             told = had | _are_among(facts, named[0]), default | _are_among(facts, named[1])
@@ -250,10 +334,6 @@ class _Net(NamedTuple):
         return before, after
 
 
-def _sums(signs: Signs, places: NDArray[np.intp], count: int) -> Signs:
-    return np.bincount(places.reshape(-1), signs, count).astype(np.int64)
-
-
 def _undone(flags: Flags, sums: Signs) -> Flags:
     """How facts stood before changes that come to these sums."""
     before = flags.astype(np.int64) - sums
@@ -267,7 +347,7 @@ def _difference(pair: tuple[Flags, Flags]) -> Signs:
 
 
 def _are_among(facts: Ids, triples: set[Quad]) -> Flags:
-    return np.array([fact in triples for fact in map(tuple, facts.tolist())], np.bool_)
+    return rows_among(facts, np.array(list(triples), np.int32).reshape(-1, 3))
 
 
 def _quads(quads: set[Quad]) -> Ids:

@@ -7,20 +7,19 @@ at all, was left by a change that was cut off.
 
 from __future__ import annotations
 
-import json
-import re
+import time
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
+from livefacts.kb.delta_log import FOLDER, Log, files_at
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import COMMITS, SCHEMAS, Commit, KnowledgeBase
 
-LOG = "_delta_log"
-ENTRY = re.compile(r"\d{20}\.json")
-TEMPORARY = "*.tmp"
+TEMPORARY = ".tmp"
+SAFE_AGE = 24 * 3600
+"""Seconds after which nobody still means to commit a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,41 +33,53 @@ class Removed:
         return Removed(self.files + other.files, self.bytes + other.bytes)
 
 
-def vacuum(table: Path, versions: Sequence[int]) -> Removed:
-    """Remove the data files of a table that none of these versions has."""
-    if not table.is_dir():
-        return Removed()
-    needed = needed_files(table, sorted(versions))
-    found = [path for path in table.glob("*.parquet") if path.name not in needed]
-    found += (table / LOG).glob(TEMPORARY)
-    removed = Removed()
+def vacuum(
+    table: StorePath, versions: Sequence[int], dropped: Sequence[int] = (), now: float | None = None
+) -> Removed:
+    """Remove the data files of a table that none of these versions has.
+
+    Where others may be writing, which is on a remote store, a file has to be of a version that was
+    `dropped`, or old: what is young may be what someone is about to commit.
+    """
+    log = Log(table)
+    needed = needed_files(table, log, sorted(versions))
+    found = {table / name: state for name, state in table.files(".parquet").items()}
+    found = {path: state for path, state in found.items() if path.name not in needed}
+    parts = table / FOLDER
+    found |= {parts / name: state for name, state in parts.files(TEMPORARY).items()}
+    if not table.is_local:
+        known = needed_files(table, log, sorted(dropped)) if dropped else set()
+        before = (time.time() if now is None else now) - SAFE_AGE
+        found = {p: s for p, s in found.items() if p.name in known or s.written < before * 1e9}
     for path in found:
-        removed += Removed(1, path.stat().st_size)
-        path.unlink()
-    return removed
+        path.delete()
+    return Removed(len(found), sum(state.size for state in found.values()))
 
 
 def vacuum_versions(base: KnowledgeBase, kept: Sequence[Commit]) -> Removed:
     """Remove the data files of all tables that none of these commits needs."""
     removed = vacuum(base.path / COMMITS, [base.version(COMMITS)])
+    seqs = {commit.seq for commit in kept}
+    others = [commit for commit in base.commits() if commit.seq not in seqs]
     for table in SCHEMAS.keys() - {COMMITS}:
-        versions = {each.versions[table] for each in kept if table in each.versions}
-        removed += vacuum(base.path / table, sorted(versions))
+        versions, dropped = (
+            sorted({each.versions[table] for each in commits if table in each.versions})
+            for commits in (kept, others)
+        )
+        removed += vacuum(base.path / table, versions, dropped)
         base.reached(f"{table} vacuumed")
     return removed
 
 
-def needed_files(table: Path, versions: Sequence[int]) -> set[str]:
+def needed_files(table: StorePath, log: Log, versions: Sequence[int]) -> set[str]:
     """The files that some of these versions, in order, have."""
-    numbers = sorted(
-        int(entry.stem) for entry in (table / LOG).glob("*.json") if ENTRY.match(entry.name)
-    )
+    numbers = log.numbers()
     if numbers[:1] != [0]:
         # The beginning of the log is gone: ask for each version on its own.
-        return {name for version in versions for name in _files_at(table, version)}
+        return {path.name for version in versions for path in files_at(table, version)}
     needed, since = set(), dict[str, int]()
     for number in numbers:
-        for action in _actions(table / LOG / f"{number:020d}.json"):
+        for action in log.actions(number):
             if "remove" in action:
                 name = unquote(action["remove"]["path"])
                 if _has_any(versions, since.pop(name, number), number):
@@ -79,12 +90,6 @@ def needed_files(table: Path, versions: Sequence[int]) -> set[str]:
     return needed | {name for name, first in since.items() if _has_any(versions, first, last)}
 
 
-def _actions(entry: Path) -> Iterator[dict[str, Any]]:
-    """What an entry of the log did, removals first."""
-    found = [json.loads(line) for line in entry.read_text("utf-8").splitlines() if line]
-    return iter(sorted(found, key=lambda action: "remove" not in action))
-
-
 def _has_any(versions: Sequence[int], first: int, end: int) -> bool:
     """Whether one of the versions is from `first` on and before `end`.
 
@@ -93,9 +98,3 @@ def _has_any(versions: Sequence[int], first: int, end: int) -> bool:
     """
     at = bisect_left(versions, first)
     return at < len(versions) and versions[at] < end
-
-
-def _files_at(table: Path, version: int) -> list[str]:
-    from deltalake import DeltaTable
-
-    return [Path(uri).name for uri in DeltaTable(table, version=version).file_uris()]

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from pyoxigraph import NamedNode
+
 from livefacts.errors import Place
 from livefacts.language.windows import Window
 from livefacts.model.facts import Symbol, Term
@@ -149,6 +151,17 @@ class Aggregate:
     listed: tuple[Variable, ...]
     body: tuple[Formula, ...]
     place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+
+Family: TypeAlias = str | NamedNode | None
+"""The predicate of an atom, the predicate of a triple pattern, or None for any triple."""
+
+
+def family_of(atom: Atom) -> Family:
+    """What an atom is about."""
+    if isinstance(atom, PredicateAtom):
+        return atom.name
+    return atom.predicate if isinstance(atom.predicate, NamedNode) else None
 
 
 Formula: TypeAlias = TripleAtom | PredicateAtom | Comparison | Negation | Aggregate | Timed

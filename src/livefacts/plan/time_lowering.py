@@ -38,6 +38,7 @@ from livefacts.language.formula import (
     Aggregate,
     Atom,
     Comparison,
+    Family,
     Formula,
     Negation,
     PredicateAtom,
@@ -45,6 +46,7 @@ from livefacts.language.formula import (
     Timed,
     TripleAtom,
     Variable,
+    family_of,
     filled,
     variables_of,
 )
@@ -71,8 +73,6 @@ RECENT = "_recent:"
 WAY = "~"
 """Stands behind the id of a rule that is followed in several ways, before the number of one."""
 TIME, LATER, COUNT = Variable(":t"), Variable(":u"), Variable(":n")
-Family = str | NamedNode | None
-"""The predicate of an atom, the predicate of a triple pattern, or None for any triple."""
 Held = tuple[tuple[NamedNode, Extent], ...]
 """Streams, and windows in which their facts hold."""
 
@@ -510,13 +510,6 @@ def _with(name: str, atom: Atom, *more: Slot) -> PredicateAtom:
     if isinstance(atom, TripleAtom):
         return PredicateAtom(name, (*atom.slots, *more), atom.place)
     return PredicateAtom(name + atom.name, (*atom.arguments, *more), atom.place)
-
-
-def family_of(atom: Atom) -> Family:
-    """What an atom is about."""
-    if isinstance(atom, PredicateAtom):
-        return atom.name
-    return atom.predicate if isinstance(atom.predicate, NamedNode) else None
 
 
 def _may_meet(one: Family, other: Family) -> bool:

@@ -39,9 +39,14 @@ class Deadline:
 class PunctualConnection(asyncio.Protocol):
     """A connection of uvicorn, with deadlines around it."""
 
-    def __init__(self, seconds: float, open_ones: set[object], **given: Any) -> None:
-        """`open_ones` are all connections; `given` is what uvicorn gives to each."""
+    def __init__(self, seconds: float, most: int, open_ones: set[object], **given: Any) -> None:
+        """`open_ones` are all connections, of which uvicorn refuses to answer more than `most`.
+
+        With as many again that have asked nothing yet, the next one is not even listened to.
+        `given` is what uvicorn gives to each.
+        """
         self._inner: Any = AutoHTTPProtocol(**given)
+        self._most = 2 * most
         self._open_ones = open_ones
         self._transport: asyncio.Transport | None = None
         self._headers = Deadline(seconds, self._close)
@@ -50,6 +55,8 @@ class PunctualConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport), "it is read and written"
         self._transport = transport
+        if len(self._open_ones) >= self._most:
+            transport.abort()
         self._open_ones.add(self)
         self._headers.begin()
         self._inner.connection_made(transport)

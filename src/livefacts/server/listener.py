@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import uvicorn
 
@@ -31,6 +31,10 @@ PATIENCE = 10
 IDLE = 15
 """Seconds that a connection may be silent between two requests."""
 BACKLOG = 1024
+LONGEST_MESSAGE = 1 << 12
+"""Bytes of a message on a WebSocket; whatever its client says is passed over."""
+OTHER_FILES = 256
+"""So many files may be open beside connections."""
 TURN = 0.0005
 """Seconds after which a busy thread gives way to the event loop."""
 
@@ -89,6 +93,26 @@ def address_of(listening: socket.socket, keys: KeyPair | None) -> str:
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
+def _allow_files(count: int) -> None:
+    """Let so many be open, as far as the system allows it: each connection is one."""
+    try:
+        import resource
+    except ImportError:
+        return  # there is no such limit here
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _connection(served: ServedReasoner) -> Any:
+    """What makes the protocol of each connection."""
+    settings = served.settings
+    return partial(
+        PunctualConnection, settings.client_seconds, settings.connections, served.connections
+    )
+
+
 def run(
     served: ServedReasoner,
     sources: FollowedSources,
@@ -96,6 +120,7 @@ def run(
     keys: KeyPair | None,
 ) -> None:
     """Answer requests until a signal ends it; then close the folder."""
+    _allow_files(2 * served.settings.connections + OTHER_FILES)
     # The event loop gives the interpreter away at each write to a socket, and waits to have it back.
     sys.setswitchinterval(TURN)
     # The server gives signals back when it has ended: by then all is done.
@@ -103,9 +128,8 @@ def run(
         signal.signal(number, lambda *_: None)
     config = uvicorn.Config(
         application(served, sources),
-        http=cast(
-            Any, partial(PunctualConnection, served.settings.client_seconds, served.connections)
-        ),
+        http=_connection(served),
+        ws_max_size=LONGEST_MESSAGE,
         ssl_certfile=keys and keys.certificate,
         ssl_keyfile=keys and keys.key,
         log_level="warning",

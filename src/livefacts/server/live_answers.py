@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sse_starlette.event import ServerSentEvent
 from sse_starlette.sse import EventSourceResponse
@@ -23,7 +23,7 @@ from livefacts.errors import LivefactsError
 from livefacts.server.admission.tokens import AccessScope
 from livefacts.server.admission.visitors import whole_number
 from livefacts.server.problems import without_path
-from livefacts.server.standards.negotiation import LIVE, chosen
+from livefacts.server.standards.negotiation import LIVE, MediaType, chosen
 from livefacts.server.standards.sparql_protocol import protocol_request
 from livefacts.server.topics import EventBatch, Topic, follow
 
@@ -44,12 +44,12 @@ REFUSED = 1008
 
 async def changes(request: Request) -> Response:
     """Every change after a number, and those that come."""
-    return await _answer(request, _live(request).changes)
+    return await _answer(request, _live(request).changes, LiveForm.of(request))
 
 
 async def violations(request: Request) -> Response:
     """The violations of constraints, and those that come and go."""
-    return await _answer(request, _live(request).violations)
+    return await _answer(request, _live(request).violations, LiveForm.of(request))
 
 
 async def watch(request: Request) -> Response:
@@ -58,9 +58,9 @@ async def watch(request: Request) -> Response:
     asked = await protocol_request(request, served)
     if asked.query is None:
         raise HTTPException(400, "an update cannot be watched")
-    served.reader(request)
-    topic = await _live(request).watched(asked.query)
-    return await _answer(request, topic, asked.one("format"))
+    asker = served.reader(request).name
+    form = LiveForm.of(request, asked.one("format"))  # before anything is followed for it
+    return await _answer(request, await _live(request).watched(asked.query, asker), form)
 
 
 async def register(request: Request) -> Response:
@@ -72,8 +72,8 @@ async def register(request: Request) -> Response:
         asked = await protocol_request(request, served, takes_text=True)
         if asked.query is None:
             raise HTTPException(400, "an update cannot be registered")
-        topic = await live.registered(asked.query)
-        return await _answer(request, topic, asked.one("format"))
+        form = LiveForm.of(request, asked.one("format"))
+        return await _answer(request, await live.registered(asked.query), form)
     name = request.query_params.get("name")
     if request.method == "DELETE":
         served.admit(request, AccessScope.update)
@@ -82,7 +82,7 @@ async def register(request: Request) -> Response:
     if name is None:
         served.reader(request)
         return JSONResponse({"queries": live.queries()})
-    return await _answer(request, live.reports(name))
+    return await _answer(request, live.reports(name), LiveForm.of(request))
 
 
 def _live(request: HTTPConnection) -> LiveTopics:
@@ -101,18 +101,31 @@ def _seen(request: HTTPConnection) -> int | None:
 # forms
 
 
-async def _answer(request: Request, topic: Topic, form: str | None = None) -> Response:
+class LiveForm(NamedTuple):
+    """How a live answer is asked for: after which number, in which form, and for how long."""
+
+    seen: int | None
+    kind: MediaType
+    wait: float | None
+
+    @classmethod
+    def of(cls, request: Request, form: str | None = None) -> LiveForm:
+        """As a request says it, or a refusal."""
+        given = form or request.query_params.get("format")
+        wait = WAIT.search(request.headers.get("prefer", ""))
+        if wait is not None and given is None:
+            given = "json"
+        kind = chosen(request.headers.get("accept", ""), given, LIVE)
+        return cls(_seen(request), kind, min(LONGEST_WAIT, float(wait[1])) if wait else None)
+
+
+async def _answer(request: Request, topic: Topic, form: LiveForm) -> Response:
     served: ServedReasoner = request.app.state.served
     served.reader(request)
-    seen = _seen(request)
+    seen, kind, wait = form
     await topic.check(seen)
-    given = form or request.query_params.get("format")
-    wait = WAIT.search(request.headers.get("prefer", ""))
-    if wait is not None and given is None:
-        given = "json"
-    kind = chosen(request.headers.get("accept", ""), given, LIVE)
     if kind.form == "json":
-        return await _poll(topic, seen, min(LONGEST_WAIT, float(wait[1])) if wait else None)
+        return await _poll(topic, seen, wait)
     is_sse = kind.form == "sse"
     return EventSourceResponse(
         _sse(topic, seen) if is_sse else _lines(topic, seen),
@@ -175,19 +188,29 @@ async def socket(websocket: WebSocket) -> None:
     try:
         if "*" not in allowed and origin and origin not in allowed:
             raise HTTPException(403, f"pages of {origin} may not ask")
-        served.reader(websocket)
-        topic = await _topic_of(websocket)
-        seen = _seen(websocket)
+        if len(served.sockets) >= served.settings.connections:
+            raise HTTPException(503, "there are too many WebSockets")
+        asker = served.reader(websocket).name
+        seen = _seen(websocket)  # before anything is followed for it
+        topic = await _topic_of(websocket, asker)
         await topic.check(seen)
     except (HTTPException, LivefactsError) as error:
         await websocket.close(
             REFUSED, without_path(websocket, str(getattr(error, "detail", error)))[:100]
         )
         return
+    served.sockets.add(websocket)
+    try:
+        await _talk(websocket, topic, seen)
+    finally:
+        served.sockets.discard(websocket)
+
+
+async def _talk(websocket: WebSocket, topic: Topic, seen: int | None) -> None:
+    """Send events until one of the two leaves."""
     await websocket.accept()
-    sending = asyncio.ensure_future(
-        _messages(websocket, topic, seen, served.settings.client_seconds)
-    )
+    seconds = websocket.app.state.served.settings.client_seconds
+    sending = asyncio.ensure_future(_messages(websocket, topic, seen, seconds))
     leaving = asyncio.ensure_future(_until_left(websocket))
     await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
     for each in (sending, leaving):
@@ -195,7 +218,7 @@ async def socket(websocket: WebSocket) -> None:
     await asyncio.gather(sending, leaving, return_exceptions=True)
 
 
-async def _topic_of(websocket: WebSocket) -> Topic:
+async def _topic_of(websocket: WebSocket, asker: str) -> Topic:
     live, path = _live(websocket), websocket.url.path
     if path in ("/changes", "/violations"):
         return live.changes if path == "/changes" else live.violations
@@ -204,7 +227,7 @@ async def _topic_of(websocket: WebSocket) -> Topic:
     query = websocket.query_params.get("query")
     if query is None:
         raise HTTPException(400, "there is no query")
-    return await live.watched(query)
+    return await live.watched(query, asker)
 
 
 async def _messages(websocket: WebSocket, topic: Topic, seen: int | None, seconds: float) -> None:

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from livefacts.service.registered.reports import Report
     from livefacts.service.registered.scheduled_query import Registration
 
+MOST_OF_ONE = 60
+"""So many of them for one client."""
+UNHEARD = 5.0
+"""Seconds after which a query that is watched and that nobody has begun to hear is let go."""
 MOST_WATCHED = 100
 """So many different queries are followed at once."""
 
@@ -45,6 +49,9 @@ class WatchTopic(Topic):
         seq, _, answers = self._heard.popleft()
         super().__init__(seq, served.settings.buffered, served.telling)
         self._rows = Counter({_encoded(each): each.count for each in answers})
+        self.wanted_at = time.monotonic()
+        self.asker = ""
+        """Who wanted it first."""
 
     def _hear(self, changes: list[Change]) -> None:
         """Called by who changes something, while nobody else does."""
@@ -157,22 +164,44 @@ class LiveTopics:
 
     # queries
 
-    async def watched(self, text: str) -> Topic:
-        """What those follow who watch this query."""
+    async def watched(self, text: str, asker: str) -> Topic:
+        """What those follow who watch this query; `asker` is the first one who wants it."""
         async with self._making:
             if text in self._watched:
+                self._watched[text].wanted_at = time.monotonic()
                 return self._watched[text]
             if len(self._watched) >= MOST_WATCHED:
                 raise HTTPException(503, f"{MOST_WATCHED} different queries are watched already")
+            mine = sum(topic.asker == asker for topic in self._watched.values())
+            if mine >= MOST_OF_ONE:
+                what = f"{MOST_OF_ONE} queries of yours are watched already"
+                raise HTTPException(429, what, {"Retry-After": "5"})
             topic = await self._served.tell(lambda: WatchTopic(self._served, text))
             self._watched[text] = topic
-            topic.when_left = partial(self._drop, text)
+            topic.asker = asker
+            topic.when_left = partial(self._drop, text, topic)
             topic.begin()
             topic.acknowledge(self.changes.seq)
+            self._look_later(text)
             return topic
 
-    def _drop(self, text: str) -> None:
-        topic = self._watched.pop(text)
+    def _look_later(self, text: str) -> None:
+        """A client that left before it began to listen leaves nothing behind."""
+        asyncio.get_running_loop().call_later(UNHEARD, self._drop_unheard, text)
+
+    def _drop_unheard(self, text: str) -> None:
+        topic = self._watched.get(text)
+        if topic is None or topic.subscribers:
+            return
+        if time.monotonic() - topic.wanted_at < UNHEARD:
+            self._look_later(text)
+        else:
+            self._drop(text, topic)
+
+    def _drop(self, text: str, topic: WatchTopic) -> None:
+        if self._watched.get(text) is not topic:
+            return  # it was let go before
+        del self._watched[text]
         topic.end("nobody listens")
         # It waits for the change under way, which must not be the loop's concern.
         threading.Thread(target=topic.watch.close, daemon=True).start()

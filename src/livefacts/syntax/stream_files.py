@@ -137,12 +137,12 @@ def read_events(
 
 def _format_of(source: Source, first: str) -> str:
     if not isinstance(source, bytes) and source != STANDARD_INPUT:
-        suffix = without_compression(Path(source)).suffix.lower()
+        suffix = without_compression(Path(name_of(source))).suffix.lower()
         if suffix in SUFFIXES:
             return SUFFIXES[suffix]
         if suffix in FORMATS or suffix == ".rules":
             raise InputError(
-                f"{source}: {suffix} is no format of streams, whose facts have times",
+                f"{name_of(source)}: {suffix} is no format of streams, whose facts have times",
                 hint=f"streams are {' '.join(SUFFIXES)}, each also .gz or .zst; "
                 "facts without times are loaded with --data",
             )

@@ -68,6 +68,7 @@ def test_members_of_a_class_are_members_of_those_above() -> None:
     assert members(reasoner, "c1") == {"i1_0", "i3_0", "i4_0", "i7_0", "i8_0", "i9_0", "i10_0"}
 
 
+@pytest.mark.slow
 def test_definitions_put_individuals_of_other_branches_into_classes() -> None:
     ontology = GeneratedOntology("dl", 3)
     plain, defined = reasoner_of(GeneratedOntology("taxonomy", 3)), reasoner_of(ontology)

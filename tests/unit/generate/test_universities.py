@@ -60,6 +60,7 @@ def test_a_university_does_not_depend_on_how_many_are_made() -> None:
     assert together[: len(alone)] == alone
 
 
+@pytest.mark.slow
 def test_nothing_is_told_twice() -> None:
     assert len(set(two())) == len(two())
 

@@ -92,6 +92,7 @@ def test_a_flipped_bit_is_found_wherever_rows_are(tmp_path: Path) -> None:
                 read(path)
 
 
+@pytest.mark.slow
 def test_a_file_that_was_cut_is_found_unless_no_row_is_missing(tmp_path: Path) -> None:
     path = written(tmp_path, ROWS)
     whole = path.read_bytes()

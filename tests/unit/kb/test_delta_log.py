@@ -11,7 +11,9 @@ from deltalake import DeltaTable
 
 import livefacts as lf
 from livefacts.kb import compaction
-from livefacts.kb.delta_log import Log, TakenError, can_append
+from livefacts.kb.delta_log import Log, TakenError
+from livefacts.kb.stores.file_path import store_path
+from livefacts.kb.stores.machine_files import LocalStore
 from livefacts.kb.tables import CHANGES, TERMS, write_file
 from livefacts.spark import Pipeline
 
@@ -27,7 +29,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_files_that_are_appended_belong_to_the_next_version(table: Path) -> None:
-    log = Log(table)
+    log = Log(store_path(table))
     assert log.version() == 0
     assert log.append([write_file(table, ROWS), write_file(table, ROWS)], change=7) == 1
     found = DeltaTable(table)
@@ -37,7 +39,7 @@ def test_files_that_are_appended_belong_to_the_next_version(table: Path) -> None
 
 
 def test_what_others_have_appended_is_seen(table: Path) -> None:
-    ours, theirs = Log(table), Log(table)
+    ours, theirs = Log(store_path(table)), Log(store_path(table))
     assert ours.version() == theirs.version() == 0
     theirs.append([write_file(table, ROWS)])
     assert ours.version() == 1
@@ -47,7 +49,7 @@ def test_what_others_have_appended_is_seen(table: Path) -> None:
 
 
 def test_of_two_writers_the_second_is_refused_and_leaves_nothing(table: Path) -> None:
-    ours, theirs = Log(table), Log(table)
+    ours, theirs = Log(store_path(table)), Log(store_path(table))
     assert ours.version() == theirs.version()
     theirs.append([write_file(table, ROWS)])
     with pytest.raises(TakenError):
@@ -57,8 +59,8 @@ def test_of_two_writers_the_second_is_refused_and_leaves_nothing(table: Path) ->
 
 
 def test_a_folder_without_a_table_has_no_version(tmp_path: Path) -> None:
-    assert Log(tmp_path).version() == -1
-    assert can_append(tmp_path)
+    assert Log(store_path(tmp_path)).version() == -1
+    assert LocalStore().can_put_files(str(tmp_path))
     assert not list(tmp_path.iterdir())
 
 

@@ -133,10 +133,7 @@ def test_a_table_of_a_knowledge_base_is_not_taken_for_the_whole(base: KnowledgeB
     assert str(base.path) in refused.value.hint
 
 
-def test_a_remote_store_is_refused_and_a_file_url_is_not(base: KnowledgeBase) -> None:
-    with pytest.raises(lf.InputError, match="remote store") as refused:
-        KnowledgeBase("s3://bucket/kb")
-    assert "mount" in refused.value.hint
+def test_a_file_url_is_a_folder(base: KnowledgeBase) -> None:
     assert KnowledgeBase(f"file://{base.path}").last() == base.last()
 
 
@@ -151,6 +148,23 @@ def test_a_writer_that_was_cut_off_before_its_first_commit_is_no_obstacle(tmp_pa
         two_tables(made, start, "first")
     assert texts(made, TERMS) == ["first"]
     assert not (tmp_path / ".livefacts.json.123").exists()
+
+
+def test_a_table_of_a_newer_delta_is_said_to_be_one(base: KnowledgeBase) -> None:
+    made_newer(base)
+    again = KnowledgeBase(base.path)
+    with pytest.raises(lf.InputError, match="newer version of Delta") as refused, again.writing():
+        pass
+    assert "upgrade" in refused.value.hint
+    with pytest.raises(lf.InputError, match="newer version of Delta"):
+        lf.Reasoner.open(base.path, read_only=True, storage_options=base.options)
+
+
+def made_newer(base: KnowledgeBase) -> None:
+    """Add an entry to a log that a later version of Delta might."""
+    entry = {"protocol": {"minReaderVersion": 99, "minWriterVersion": 99}}
+    log = base.path / "commits" / "_delta_log"
+    (log / f"{base.version('commits') + 1:020d}.json").write(json.dumps(entry).encode())
 
 
 def test_of_two_who_make_a_folder_the_first_one_chooses_its_settings(tmp_path: Path) -> None:
@@ -175,7 +189,7 @@ def test_a_writer_that_is_overtaken_inside_its_commit_is_refused(base: Knowledge
 
 
 def test_a_newer_layout_is_refused_with_what_to_do(base: KnowledgeBase) -> None:
-    (base.path / "livefacts.json").write_text(json.dumps({"format": 99}), encoding="utf-8")
+    (base.path / "livefacts.json").write(json.dumps({"format": 99}).encode())
     with pytest.raises(lf.InputError, match="newer livefacts") as refused:
         KnowledgeBase(base.path)
     assert "upgrade" in refused.value.hint

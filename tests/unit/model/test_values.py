@@ -381,6 +381,7 @@ def asked(expressions: list[str]) -> list[Literal | None]:
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_comparisons_agree_with_sparql(seed):
     random.seed(seed)
@@ -453,5 +454,6 @@ def test_long_integers_are_read_and_written_by_halves(length: int, sign: str) ->
     assert digits_of(number) == sign.replace("+", "") + digits
 
 
+@pytest.mark.slow
 def test_an_integer_of_a_million_digits_is_counted_on_at_once() -> None:
     assert digits_of(whole("9" * 1_000_000) + 1) == "1" + "0" * 1_000_000

@@ -92,6 +92,7 @@ def test_time_stands_where_it_got_to_when_the_bound_is_passed() -> None:
     assert r.verify()
 
 
+@pytest.mark.slow
 def test_a_bound_on_memory_is_one_on_what_is_added() -> None:
     r = lf.Reasoner(PRODUCT, memory=20_000_000)
     for first in range(0, 300, 100):

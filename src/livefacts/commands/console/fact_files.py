@@ -13,6 +13,7 @@ import typer
 from livefacts.commands.console.options import BlankNodes
 from livefacts.commands.console.terminal import ExitCode, counted, ending_at_once, is_watched, say
 from livefacts.errors import InputError
+from livefacts.kb.stores.address import is_remote
 
 if TYPE_CHECKING:
     from livefacts.service.change.delta import Delta
@@ -115,7 +116,7 @@ def load_into(
 
 def is_folder(name: str) -> bool:
     """Whether a name is that of a folder rather than of a file."""
-    return name.endswith("/") or Path(name).is_dir()
+    return name.endswith("/") or Path(name).is_dir() or is_remote(name)
 
 
 def _opened(folders: list[str], inputs: Inputs) -> Reasoner:
@@ -129,7 +130,7 @@ def _opened(folders: list[str], inputs: Inputs) -> Reasoner:
             f"{folders[0]} is only read here, and files cannot be added to it",
             hint="livefacts load FOLDER FILES adds them",
         )
-    is_new = not Path(folders[0]).exists()
+    is_new = inputs.writes and not Path(folders[0]).exists()
     found = Reasoner.open(
         folders[0], inputs.rules or None, read_only=not inputs.writes, tick=inputs.tick
     )

@@ -64,6 +64,10 @@ class NumberedTerms(Protocol):
         """The term of one id."""
         ...
 
+    def packed_texts(self, ids: Sequence[int], /) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The texts of ids that are kept, one after the other, and their ends."""
+        ...
+
 
 class Evaluator:
     """The values of one expression."""

@@ -10,9 +10,10 @@ without a total for as long as it is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from pyoxigraph import Literal, Store
@@ -22,19 +23,25 @@ from livefacts.engine.flow.evaluator import REMEMBERED, NumberedTerms
 from livefacts.engine.flow.first_rows import bag_of, rows_of
 from livefacts.engine.flow.ordered_values import OrderedValues
 from livefacts.engine.patterns.signed_rows import SignedRows, consolidated
-from livefacts.model.numbers import Number, NumberKind, literal_of
+from livefacts.model.namespaces import XSD
+from livefacts.model.numbers import Number, NumberKind, literal_of, parse_double
 from livefacts.model.term_ranks import rank_of, rank_of_whole
 from livefacts.model.totals import ExactSum, truncated_quotient
 from livefacts.model.values import Text, value_of
 from livefacts.plan.continuous.flow import Group, Total
 from livefacts.store.terms.dictionary import Dictionary, inline_id, inline_value, is_inline
 
+DOUBLE = f'"^^<{XSD}double>'.encode()
+"""The end of the text of a double."""
+Changes: TypeAlias = Sequence[tuple[Any, int]]
+"""Values, each with how many times more or less often it is there."""
+
 
 class Running(Protocol):
     """A total of one group."""
 
-    def change(self, value: int, count: int) -> None:
-        """A value comes so many times more, or less."""
+    def take(self, changes: Changes) -> None:
+        """Values come so many times more, or less."""
 
     def total(self) -> int:
         """The id of the total; -1 where there is none."""
@@ -52,9 +59,8 @@ class CountTotal:
         self._dictionary = dictionary
         self._count = 0
 
-    def change(self, value: int, count: int) -> None:
-        if value != UNBOUND:
-            self._count += count
+    def take(self, changes: Changes) -> None:
+        self._count += sum([count for value, count in changes if value != UNBOUND])
 
     def total(self) -> int:
         known = inline_id(self._count)
@@ -75,9 +81,25 @@ class KnownNumbers:
             self._known = {UNBOUND: None}
             self._epoch = self._dictionary.epoch
         missing = [each for each in values.difference(self._known) if not is_inline(each)]
-        for value, term in zip(missing, self._dictionary.decode(missing), strict=True):
+        if not missing:
+            return
+        others = self._learn_doubles([each for each in missing if each > UNBOUND])
+        others += [each for each in missing if each < UNBOUND]
+        for value, term in zip(others, self._dictionary.decode(others), strict=True):
             number = None if term is None else value_of(term)
             self._known[value] = number if isinstance(number, Number) else None
+
+    def _learn_doubles(self, stored: list[int]) -> list[int]:
+        """Read doubles off their texts, without a term for each; the ids of what is none."""
+        texts, ends = self._dictionary.packed_texts(stored)
+        packed, start, others = texts.tobytes(), 0, []
+        for value, end in zip(stored, ends.tolist(), strict=True):
+            if packed.endswith(DOUBLE, start, end):
+                self._known[value] = parse_double(packed[start + 1 : end - len(DOUBLE)].decode())
+            else:
+                others.append(value)
+            start = end
+        return others
 
     def of(self, value: int) -> Number | None:
         """The number of an id; None for anything else."""
@@ -98,15 +120,15 @@ class Summing:
         self.sum = ExactSum()
         self._errors = 0
 
-    def change(self, value: int, count: int) -> None:
-        if is_inline(value):
-            self.sum.add_whole(inline_value(value), count)
-            return
-        number = self._numbers.of(value)
-        if number is not None:
-            self.sum.add(number, count)
-        else:
-            self._errors += count
+    def take(self, changes: Changes) -> None:
+        of, add = self._numbers.of, self.sum.add
+        for value, count in changes:
+            if is_inline(value):
+                self.sum.add_whole(inline_value(value), count)
+            elif (number := of(value)) is not None:
+                add(number, count)
+            else:
+                self._errors += count
 
     def total(self) -> int:
         if self._errors:
@@ -152,17 +174,18 @@ class Choosing:
         self._order = OrderedValues()
         self._errors = 0
 
-    def change(self, value: int, count: int) -> None:
-        if value == UNBOUND:
-            self._errors += count
-            return
-        add_to(self._counts, value, count)
-        is_there, was_there = value in self._counts, value in self._entries
-        if is_there and not was_there:
-            entry = self._entries[value] = self._entry(value)
-            self._order.add(entry)
-        elif was_there and not is_there:
-            self._order.remove(self._entries.pop(value))
+    def take(self, changes: Changes) -> None:
+        for value, count in changes:
+            if value == UNBOUND:
+                self._errors += count
+                continue
+            add_to(self._counts, value, count)
+            is_there, was_there = value in self._counts, value in self._entries
+            if is_there and not was_there:
+                entry = self._entries[value] = self._entry(value)
+                self._order.add(entry)
+            elif was_there and not is_there:
+                self._order.remove(self._entries.pop(value))
 
     def _entry(self, value: int) -> tuple[Any, ...]:
         if is_inline(value):
@@ -190,12 +213,13 @@ class Concatenating:
         self._counts: dict[int, int] = {}
         self._errors = 0
 
-    def change(self, value: int, count: int) -> None:
-        text = None if value == UNBOUND else value_of(self._dictionary.decode_one(value))
-        if isinstance(text, Text):
-            add_to(self._counts, value, count)
-        else:
-            self._errors += count
+    def take(self, changes: Changes) -> None:
+        for value, count in changes:
+            text = None if value == UNBOUND else value_of(self._dictionary.decode_one(value))
+            if isinstance(text, Text):
+                add_to(self._counts, value, count)
+            else:
+                self._errors += count
 
     def total(self) -> int:
         if self._errors:
@@ -223,13 +247,15 @@ class Distinctly:
         self._running = running
         self._counts: dict[Any, int] = {}
 
-    def change(self, value: Any, count: int) -> None:
-        before = value in self._counts
-        add_to(self._counts, value, count)
-        after = value in self._counts
-        if before != after:
-            passed = value if isinstance(value, int) else 0
-            self._running.change(passed, 1 if after else -1)
+    def take(self, changes: Changes) -> None:
+        passed = []
+        for value, count in changes:
+            before = value in self._counts
+            add_to(self._counts, value, count)
+            after = value in self._counts
+            if before != after:
+                passed.append((value if isinstance(value, int) else 0, 1 if after else -1))
+        self._running.take(passed)
 
     def total(self) -> int:
         return self._running.total()
@@ -305,16 +331,15 @@ class Grouper:
         (rows,) = bags
         for column in self._summed:
             self._numbers.learn({row[column] for row in rows})
-        touched: dict[Any, _Group] = {}
+        touched: defaultdict[Any, list[tuple[Row, int]]] = defaultdict(list)
         for row, count in rows.items():
-            key = self._key(row)
+            touched[self._key(row)].append((row, count))
+        made: Bag = {}
+        for key, changes in touched.items():
             group = self._groups.get(key)
             if group is None:
                 group = self._groups[key] = self._new_group()
-            touched[key] = group
-            self._count(group, row, count)
-        made: Bag = {}
-        for key, group in touched.items():
+            self._take(group, changes)
             self._show(key, group, made)
         return made
 
@@ -322,13 +347,14 @@ class Grouper:
         totals, numbers = self._operator.totals, self._numbers
         return _Group([_running(total, self._dictionary, numbers) for total in totals])
 
-    def _count(self, group: _Group, row: Row, count: int) -> None:
-        group.rows += count
+    def _take(self, group: _Group, changes: list[tuple[Row, int]]) -> None:
+        group.rows += sum([count for _, count in changes])
         for total, running in zip(self._operator.totals, group.totals, strict=True):
-            value: Any = row[total.column] if total.column is not None else 0
-            if total.column is None and total.distinct:
-                value = row
-            running.change(value, count)
+            column = total.column
+            if column is not None:
+                running.take([(row[column], count) for row, count in changes])
+            else:
+                running.take(changes if total.distinct else [(0, n) for _, n in changes])
 
     def _show(self, key: Any, group: _Group, made: Bag) -> None:
         if group.shown is not None:

@@ -112,7 +112,7 @@ class QueryTerms:
         """The kinds of the terms that the dictionary knows: IRI, BLANK, LITERAL, ..."""
         return self._known.kinds(ids)
 
-    def packed_texts(self, ids: Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    def packed_texts(self, ids: Sequence[int] | Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """The texts of terms that the dictionary knows, one after the other, and their ends."""
         return self._known.packed_texts(ids)
 

@@ -189,7 +189,7 @@ class _Totals:
             totals[group].sum.add_rounded(kind, amount.as_integer_ratio(), 1, count)
         others = bag.at(~rounded)
         for group, value, count in zip(others.groups, others.ids, others.counts, strict=True):
-            totals[int(group)].change(int(value), int(count))
+            totals[int(group)].take([(int(value), int(count))])
         return totals
 
     def _joined(self, separator: str) -> Ids:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -23,6 +22,7 @@ from livefacts.errors import InputError
 from livefacts.kb.bucket_stages import TERM_COLUMNS, Bucket, bucket_files, compact_bucket
 from livefacts.kb.buckets import by_bucket
 from livefacts.kb.graph_rows import quads_at, write_quads
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     CHANGES,
     COMMITS,
@@ -45,7 +45,7 @@ from livefacts.kb.vacuum import Removed, vacuum_versions
 
 FOLDED = (TRIPLES_TABLE, TERMS, CHANGES, PREDICATE_CHANGES, GRAPHS)
 """Tables whose files are by bucket, or whose rows add up: Delta must not put them together."""
-MADE = "name string, size long, rows long, written long"
+MADE = "name string, size long, rows long, written long, is_new boolean"
 
 
 def optimize(work: Work, keep: int | None = None) -> JobReport:
@@ -92,7 +92,7 @@ def _term_writes(work: Work) -> dict[str, Write]:
         return {TERMS: written}
     # The same rows in other files: who follows the table by its log has seen them.
     files = tuple(replace(file, is_new=False) for file in written.files)
-    old = tuple(Path(name).name for bucket in buckets for name in bucket.terms)
+    old = tuple(file.name for bucket in buckets for file in bucket.terms)
     return {TERMS: Write(files, replaced=old)}
 
 
@@ -104,12 +104,12 @@ def _predicate_writes(work: Work) -> dict[str, Write]:
         facts = counted_predicates(work.session, work.base, work.start)
         writing = partial(write_batches, work.base.path / PREDICATES_TABLE)
         found = facts.coalesce(work.buckets).mapInArrow(writing, MADE).collect()
-        files = tuple(DataFile(row.name, row.size, row.rows, row.written) for row in found)
+        files = tuple(DataFile(*row) for row in found)
         stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
     return {PREDICATES_TABLE: Write(files, OVERWRITE), PREDICATE_CHANGES: Write((), OVERWRITE)}
 
 
-def write_batches(folder: Path, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def write_batches(folder: StorePath, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Write the predicate facts of a task into one file; what it is called."""
     listed = [batch for batch in batches if len(batch)]
     if listed:
@@ -129,7 +129,7 @@ def _graph_writes(work: Work) -> dict[str, Write]:
 def _rewritten(
     work: Work,
     name: str,
-    rewriting: Callable[[Path, Bucket], DataFile],
+    rewriting: Callable[[StorePath, Bucket], DataFile],
     buckets: Iterable[Bucket],
 ) -> Write:
     with work.stages.stage(name) as stage:
@@ -139,7 +139,7 @@ def _rewritten(
     return Write(tuple(files), OVERWRITE)
 
 
-def compact_terms(path: Path, bucket: Bucket) -> DataFile:
+def compact_terms(path: StorePath, bucket: Bucket) -> DataFile:
     """Write the terms of a bucket as one file, in the order of their ids."""
     terms = bucket.read_terms().cast(TERM_COLUMNS).sort_by("id").cast(SCHEMAS[TERMS])
     return write_file(path / TERMS, terms, bucket.number)

@@ -31,6 +31,7 @@ from livefacts.engine.spark.read.splits import BYTES_PER_SPLIT, find_files, make
 from livefacts.engine.spark.road_choice import JOINS, SMALL, Changer, Roads
 from livefacts.engine.spark.session import require_extra
 from livefacts.engine.spark.single.closure import materialize_single
+from livefacts.engine.spark.store_settings import store_options
 from livefacts.errors import InputError, LivefactsError
 from livefacts.kb.consequences import compile_kernels
 from livefacts.kb.rule_table import stored_program
@@ -62,12 +63,13 @@ Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 class Pipeline:
-    """A knowledge base in a folder that all executors see, and the Spark session to work on it.
+    """A knowledge base in a folder that all executors see, or on a remote store, and the Spark session to work on it.
 
     `buckets` is how many parts the facts are kept in, which is chosen by size at the first
     ingest and stays.  Where general rules and what is asserted fit into `memory` ("2g"), they are
     handed to the embedded engine, in the driver; with None they never are.  `on_stage` hears
-    of each stage when it begins and when it is done.
+    of each stage when it begins and when it is done.  The folder may be on a remote store, of which
+    the environment, Spark's settings or `storage_options` (names as in deltalake) say the keys.
 
     For comparison, with the same results: changes of fewer than `small` facts are made in the driver;
     `road` chooses one for all changes ("driver", "tasks" or "joins"), and `maintenance` how
@@ -86,10 +88,11 @@ class Pipeline:
         road: str | None = None,
         maintenance: str = Way.COUNTING_DRED.value,
         on_stage: Callable[[Stage, bool], None] | None = None,
+        storage_options: Mapping[str, str] | None = None,
     ) -> None:
         require_extra()
         self.session = session
-        self.base = KnowledgeBase(path)
+        self.base = KnowledgeBase(path, store_options(session, path, storage_options or {}))
         self._buckets = buckets
         self._bytes_per_split = bytes_per_split
         self._memory = bytes_of(memory)
@@ -116,7 +119,7 @@ class Pipeline:
             raise InputError(f"unknown bnodes={bnodes!r}", hint=f'use "{LOCAL}" or "{BY_NAME}"')
         if is_frame(sources):
             return self._ingest_frame(sources, format, bnodes, batch)
-        files = find_files(sources)
+        files = find_files(sources, self.base.options)
         _compile_all()
         splits = make_splits(
             files,

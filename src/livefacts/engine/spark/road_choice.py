@@ -19,7 +19,7 @@ from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.local.change_in_memory import HandedOver, is_handed_over
 from livefacts.engine.spark.local.handover import Room, TooLargeError, room_for
 from livefacts.engine.spark.optimizer import optimize
-from livefacts.engine.spark.read.asked_facts import AskedFacts, Facts, read_asked
+from livefacts.engine.spark.read.asked_facts import AskedFacts, Facts, placed, read_asked
 from livefacts.engine.spark.read.graph_change import noted_graphs
 from livefacts.engine.spark.read.predicate_change import told_predicates
 from livefacts.engine.spark.single.driver_change import RuleState, Updater, change_writes
@@ -91,6 +91,7 @@ class Changer:
     def update(self, work: Work, add: Facts, remove: Facts, batch: str) -> JobReport:
         """Assert and retract facts; one commit."""
         program = self._program(work)
+        add, remove = (placed(facts, work.base.options) for facts in (add, remove))
         change = read_asked(add, remove, f"u{work.start.seq + 1}".encode())
         return self._changed(work, change, program, program, UPDATE, batch)
 

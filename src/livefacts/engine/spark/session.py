@@ -79,8 +79,8 @@ def session(
     level = _log_level(log)
     chosen = chosen_master(master)
     if not _is_submitted():
-        _prepare_java(level, is_local=chosen.startswith("local"))
-    if chosen.startswith("local"):
+        _prepare_java(level, is_local=is_local_master(chosen))
+    if is_local_master(chosen):
         # Workers need the packages of this very interpreter, not those of some python3.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(app)
@@ -100,6 +100,11 @@ def chosen_master(master: str | None) -> str:
 def _is_submitted() -> bool:
     """Whether `spark-submit` has started Java, and Java this process."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def is_local_master(master: str | None) -> bool:
+    """Whether tasks run on this machine, and see its folders."""
+    return master is not None and master.startswith("local")
 
 
 def with_attempts(master: str) -> str:
@@ -157,14 +162,14 @@ def _prepare_java(level: str, *, is_local: bool) -> None:
 
 def _settings(master: str) -> dict[str, str]:
     chosen = dict(SETTINGS)
-    if not master.startswith("local"):
+    if not is_local_master(master):
         # Executors on other machines have to reach the driver.
         del chosen["spark.driver.host"], chosen["spark.driver.bindAddress"]
     # A shuffle into more parts than there are cores only makes more small tasks.
     chosen["spark.sql.shuffle.partitions"] = str(max(2, 2 * (os.cpu_count() or 1)))
     # Even without a metastore Spark makes a folder for its databases, where the command was typed.
     chosen["spark.sql.warehouse.dir"] = str(user_cache_directory() / "warehouse")
-    if master.startswith("local"):
+    if is_local_master(master):
         # Executors of a local cluster find this package, and its compiled kernels, where we do.
         chosen["spark.executorEnv.PYTHONPATH"] = _python_path()
         if "LIVEFACTS_CACHE_DIR" in os.environ:

@@ -158,7 +158,7 @@ class SqlViews:
 
     def _table(self, table: str) -> str:
         """The files of a table, as one that can be selected from."""
-        files = self.base.files(table, self.commit)
+        files = [str(file) for file in self.base.files(table, self.commit)]
         if not files:
             columns = ", ".join(
                 f"CAST(NULL AS {frames.TYPES[field.type]}) AS `{field.name}`"

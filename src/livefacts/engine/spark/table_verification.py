@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from livefacts.engine.spark.jobs import frames
 from livefacts.engine.spark.jobs.work import Work
-from livefacts.errors import DamageError
+from livefacts.errors import LivefactsError
 from livefacts.kb.file_digests import file_digest
 from livefacts.kb.rule_table import stored_program
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     CHANGES,
     COUNTED,
@@ -123,7 +122,7 @@ class TablesReport:
 class TrialBase(KnowledgeBase):
     """A knowledge base on which a change is tried: what it would publish is kept here instead."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: StorePath) -> None:
         super().__init__(path)
         self.writes: Mapping[str, Write] = {}
         self.notes: Mapping[str, Any] = {}
@@ -141,17 +140,17 @@ class TrialBase(KnowledgeBase):
         self.writes, self.notes = writes, notes
         return Commit(start.seq + 1, batch, kind, start.versions, {**start.notes, **notes})
 
-    def paths(self, table: str, start: Commit) -> list[str]:
+    def paths(self, table: str, start: Commit) -> list[StorePath]:
         """The files that the table would have, and those of `start` where it is not written."""
         if table not in self.writes:
             return self.files(table, start)
-        return [str(self.path / table / file.name) for file in self.writes[table].files]
+        return [self.path / table / file.name for file in self.writes[table].files]
 
     def discard(self) -> None:
         """Remove what was written."""
         for table, write in self.writes.items():
             for file in write.files:
-                (self.path / table / file.name).unlink(missing_ok=True)
+                (self.path / table / file.name).delete()
 
 
 def verify_tables(work: Work, close: Close) -> TablesReport:
@@ -183,7 +182,7 @@ def _reported(
 def _count(work: Work, trial: TrialBase) -> int:
     tables = (TRIPLES_TABLE, PREDICATES_TABLE)
     return sum(
-        pq.read_metadata(path).num_rows for t in tables for path in trial.paths(t, work.start)
+        path.parquet().metadata.num_rows for t in tables for path in trial.paths(t, work.start)
     )
 
 
@@ -195,7 +194,7 @@ def _damages(work: Work) -> Iterator[TableDifference]:
     base, start = work.base, work.start
     digests = start.notes.get(FILES, {})
     files = [
-        (table, path, digests.get(table, {}).get(Path(path).name, ""))
+        (table, path, digests.get(table, {}).get(path.name, ""))
         for table in start.versions
         for path in base.files(table, start)
     ]
@@ -208,18 +207,18 @@ def _damages(work: Work) -> Iterator[TableDifference]:
         yield TableDifference(DAMAGED, note=message)
 
 
-def damages_in(files: Sequence[tuple[str, str, str]]) -> list[str]:
+def damages_in(files: Sequence[tuple[str, StorePath, str]]) -> list[str]:
     """What is wrong with some files: their table, path, and digest if one is known."""
     return [message for each in files for message in _damage(*each)]
 
 
-def _damage(table: str, path: str, digest: str) -> Iterator[str]:
+def _damage(table: str, path: StorePath, digest: str) -> Iterator[str]:
     try:
         if digest and file_digest(path) != digest:
             yield f"{path} is not as it was written"
             return
-        pq.read_table(path, schema=SCHEMAS[table], partitioning=None)
-    except DamageError as error:
+        path.read_table(SCHEMAS[table])
+    except LivefactsError as error:
         yield error.message
     except (OSError, pa.ArrowException) as error:
         reason = str(getattr(error, "strerror", None) or error).splitlines()[0]

@@ -63,6 +63,8 @@ class ServedReasoner:
         """Whether the end has been asked for."""
         self.connections: set[object] = set()
         """Those that are open, but for WebSockets."""
+        self.sockets: set[object] = set()
+        """The WebSockets that are open."""
         self._past: OrderedDict[int, Reasoner] = OrderedDict()
         self._running: dict[tuple[str, str], threading.Event] = {}
         """The queries under way, by the id of the request and who asks."""

@@ -4,6 +4,7 @@ In: a state; a folder with a checkpoint and a journal.
 Out: a checkpoint; the same state again, or an earlier one.
 
 - `saved_state`: the state out of a folder, and back as its next version
+- `survey`: all facts of one moment, looked at piece by piece while changes go on
 - `duplicate`: a copy of a folder, also beside who writes to it
 - `checkpoints`: when versions are written, beside the running writer, and which history goes
 - `creation`: what a folder was made with, compared with what is given now

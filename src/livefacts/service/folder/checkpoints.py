@@ -19,12 +19,20 @@ from livefacts.kb.failures import say_plainly
 from livefacts.kb.tables import JOURNAL, OLDEST, TIME, Commit, KnowledgeBase
 from livefacts.kb.vacuum import vacuum_versions
 from livefacts.model.durations import read_duration
-from livefacts.service.folder.saved_state import Captured, capture, log_after, seq_of
-from livefacts.service.knowledge.state import State
+from livefacts.service.folder.saved_state import (
+    Captured,
+    capture,
+    log_after,
+    seq_of,
+    surveyed,
+)
+from livefacts.service.knowledge.state import OpenFolder, State
 
 FOLD_AFTER = 8_000_000
 """A journal of fewer bytes is not folded by itself."""
 KEPT = (10_000, "7 days")
+BYTES_OF_KEY = 30
+"""What a key takes in a journal beside its letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +101,7 @@ class Checkpoints:
             if only_if_due and not self._is_due(base):
                 return state.folder.seq
             try:
-                with state.changing:
-                    self._journal.check()
-                    size = self._journal.bytes
-                    captured = capture(state, state.folder, self._journal)
-                    if state.recorder is not None:
-                        state.recorder.note_keys(state.seq)
-                # The file before, which has the keys as well, may go with this version.
-                self._journal.sync(self._journal.written)
+                captured, size = self._captured(state, state.folder)
                 before, oldest = self._oldest(base, captured)
                 state.folder = captured.write({OLDEST: oldest})
             except BaseException:
@@ -111,6 +112,21 @@ class Checkpoints:
             if oldest > before:
                 forget_history(base, oldest)
             return state.folder.seq
+
+    def _captured(self, state: State, folder: OpenFolder) -> tuple[Captured, int]:
+        """What there is at one moment, and how many bytes the journal has then."""
+        survey = surveyed(state, folder)
+        # Keys are in the new file, too: it has room for them.
+        self._journal.prepare_next(sum(BYTES_OF_KEY + len(key) for key in [*state.keys]))
+        with state.changing:
+            self._journal.check()
+            size = self._journal.bytes
+            captured = capture(state, folder, self._journal, survey)
+            if state.recorder is not None:
+                state.recorder.note_keys(state.seq)
+        # The file before, which has the keys as well, may go with this version.
+        self._journal.sync_begun()
+        return captured, size
 
     def _oldest(self, base: KnowledgeBase, new: Captured) -> tuple[int, int]:
         """The oldest version that was kept until now, and the one that is once there is a new one."""
@@ -155,8 +171,9 @@ class Checkpoints:
 def forget_history(base: KnowledgeBase, oldest: int) -> None:
     """Remove what only versions before this one need."""
     kept = [commit for commit in base.commits() if commit.seq >= oldest]
-    remove_logs(base.path, log_after(kept[0]), seq_of(kept[0]))
-    for path in (base.path / TIME).glob("*.json"):
-        if int(path.stem) < oldest:
-            path.unlink(missing_ok=True)
+    remove_logs(base.path.folder, log_after(kept[0]), seq_of(kept[0]))
+    times = base.path / TIME
+    for name in times.files(".json"):
+        if int(name.removesuffix(".json")) < oldest:
+            (times / name).delete()
     vacuum_versions(base, kept)

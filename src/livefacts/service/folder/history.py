@@ -7,7 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from livefacts.engine.contract import IdDelta
-from livefacts.errors import ForgottenError, LivefactsError
+from livefacts.errors import DamageError, ForgottenError, LivefactsError
 from livefacts.journal.change_log import FOLDER, JournalReader, JournalRow, log_numbers
 from livefacts.service.change.assertions import NO_ASSERTIONS, NO_QUADS
 from livefacts.service.change.delta import Delta
@@ -129,7 +129,13 @@ class History:
 
     def _reader(self, seq: int) -> JournalReader:
         """The journal, from the last file that begins no later."""
-        for number in reversed(log_numbers(self._folder)):
+        numbers = log_numbers(self._folder)
+        if not numbers:
+            raise DamageError(
+                f"{self._folder / FOLDER} is not there",
+                hint="where the folder was moved, open it again at its new place",
+            )
+        for number in reversed(numbers):
             reader = JournalReader(self._folder, number)
             if reader.log.header.seq <= seq:
                 return reader

@@ -17,7 +17,9 @@ from livefacts.errors import DamageError, LivefactsError
 from livefacts.journal.change_log import Journal, journal_damages
 from livefacts.kb.failures import read_whole
 from livefacts.kb.file_digests import file_digest, read_noted, write_noted
+from livefacts.kb.stores.file_path import NO_OPTIONS
 from livefacts.kb.tables import JOURNAL, OLDEST, TIME, Commit
+from livefacts.kb.unsaved_changes import WholeFacts, own
 from livefacts.service.change.assertions import distinct
 from livefacts.service.knowledge.draft import Draft
 from livefacts.service.knowledge.recorder import Origin
@@ -26,29 +28,31 @@ from livefacts.service.merging.equality import RULES, with_equality
 from livefacts.service.streams import saved_time
 from livefacts.service.streams.event_time import restored_events
 from livefacts.service.streams.saved_time import SavedTime
-from livefacts.store.terms.dictionary import Dictionary, Ids
+from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.id_reader import TermReader
 
 if TYPE_CHECKING:
-    from livefacts.kb.checkpoint import SavedState, WholeFacts
-    from livefacts.kb.unsaved_changes import TouchedFacts
+    from livefacts.kb.checkpoint import SavedState
+    from livefacts.service.folder.survey import FactSurvey
 
 SAME_AS = "same as"
 """What a commit notes of how equality is treated."""
 PREFIXES, WATCHED, OFFSETS = "prefixes", "watches", "offsets"
-OWN = ":"
-"""What is in the names of predicates that no rule text can write, and in no others."""
-NO_NAMES = np.zeros(0, np.int32)
 NO_NOTES: Mapping[str, Any] = {}
 
 
 class SavedFolder:
     """A knowledge base in a folder, to be read; the last version that has no change after `upto`."""
 
-    def __init__(self, path: str | os.PathLike[str], upto: int | None = None) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        upto: int | None = None,
+        options: Mapping[str, str] = NO_OPTIONS,
+    ) -> None:
         from livefacts.kb.tables import KnowledgeBase
 
-        self._base = KnowledgeBase(path)
+        self._base = KnowledgeBase(path, options)
         self.path = self._base.path
         self.settings = self._base.settings
         self._commit = self._base.last()
@@ -144,7 +148,7 @@ class SavedFolder:
                 yield error
         if self.has_journal:
             first = log_after(kept[0]) if oldest else 1
-            yield from journal_damages(self.path, first, log_after(last))
+            yield from journal_damages(self.path.folder, first, log_after(last))
 
     def _resume(self, state: State) -> None:
         """Go on from the moment at which the version was written."""
@@ -180,21 +184,47 @@ def seq_of(commit: Commit) -> int:
     return int(noted["seq"]) + commit.seq - int(noted["commit"])
 
 
-def write_state(state: State, path: str | os.PathLike[str] | None) -> int:
+def write_state(
+    state: State, path: str | os.PathLike[str] | None, options: Mapping[str, str] = NO_OPTIONS
+) -> int:
     """Write a state as the next version of its folder, or into a new one; the version's number."""
-    folder = state.folder if path is None else _new_folder(path)
+    folder = state.folder if path is None else _new_folder(path, options)
     if folder is None:
         raise LivefactsError(
             "this reasoner was not opened from a folder",
             hint="Reasoner.open(path), or checkpoint(path) to make one",
         )
-    written = capture(state, folder).write()
+    with state.changing:
+        captured = capture(state, folder)
+    written = captured.write()
     if state.recorder is None:
         state.folder = written
     return written.seq
 
 
-def capture(state: State, folder: OpenFolder, journal: Journal | None = None) -> Captured:
+def surveyed(state: State, folder: OpenFolder) -> FactSurvey:
+    """What the next version of a folder needs, as far as can be known beside changes."""
+    from livefacts.kb.checkpoint import can_be_added_to
+    from livefacts.service.folder.survey import FactSurvey
+
+    unsaved, last = state.unsaved, folder.base.last()
+    assert unsaved is not None, "changes are noted"
+    survey = FactSurvey(state, unsaved)
+    survey.look_around(
+        lambda: (
+            not can_be_added_to(last, is_closed=not survey.has_time)
+            or unsaved.is_much(state.shown, int(last.notes["changed"]))
+        )
+    )
+    return survey
+
+
+def capture(
+    state: State,
+    folder: OpenFolder,
+    journal: Journal | None = None,
+    survey: FactSurvey | None = None,
+) -> Captured:
     """What there is now, while nobody changes anything; it can be written beside all changes."""
     from livefacts.kb.checkpoint import SavedState
     from livefacts.kb.schema_closure import constants_of
@@ -202,9 +232,7 @@ def capture(state: State, folder: OpenFolder, journal: Journal | None = None) ->
     constants = state.dictionary.encode(constants_of(state.program.rules))
     has_time = state.streams.has_begun or state.streams.events is not None
     # What follows from time is found anew, and so are conclusions beside it.
-    facts: TouchedFacts | WholeFacts | None = None
-    if journal is not None:
-        facts = _changed(state, folder, derived=not has_time)
+    facts = _whole(state, derived=not has_time) if survey is None else survey.end()
     notes: dict[str, Any] = {SAME_AS: state.same_as, PREFIXES: dict(state.prefixes)}
     notes[WATCHED] = {name: list(each) for name, each in state.watched.known.items()}
     if state.offsets:
@@ -255,11 +283,11 @@ class Captured:
         return {TIME: write_noted(self.folder.base.path, name, self.time.packed(self.terms))}
 
 
-def _new_folder(path: str | os.PathLike[str]) -> OpenFolder:
+def _new_folder(path: str | os.PathLike[str], options: Mapping[str, str]) -> OpenFolder:
     """A folder that is no knowledge base yet."""
     from livefacts.kb.tables import KnowledgeBase
 
-    base = KnowledgeBase(path)
+    base = KnowledgeBase(path, options)
     if base.last().seq:
         raise LivefactsError(
             f"{base.path} is a knowledge base already", hint="open it, and make the changes there"
@@ -269,8 +297,6 @@ def _new_folder(path: str | os.PathLike[str]) -> OpenFolder:
 
 def _whole(state: State, *, derived: bool) -> WholeFacts:
     """What a state asserts for all time, and perhaps what it derives."""
-    from livefacts.kb.checkpoint import WholeFacts
-
     none = {TRIPLES: np.zeros((0, 3), np.int32)}
     asserted = {**none, **_given(state.streams.background(), state.dictionary)}
     conclusions = {**none, **_given(state.truth.derived() if derived else {}, state.dictionary)}
@@ -280,33 +306,7 @@ def _whole(state: State, *, derived: bool) -> WholeFacts:
     return WholeFacts(asserted, conclusions, quads, triples[in_default])
 
 
-def _changed(state: State, folder: OpenFolder, *, derived: bool) -> TouchedFacts | None:
-    """What has changed since the last version, where the next one can say so."""
-    from livefacts.kb.checkpoint import can_be_added_to
-
-    unsaved, last = state.unsaved, folder.base.last()
-    if unsaved is None:
-        return None
-    if not can_be_added_to(last, is_closed=derived) or unsaved.is_much(
-        state.shown, int(last.notes["changed"])
-    ):
-        unsaved.lose()
-    touched = unsaved.begin_next(state.truth.standing, state.graphs, derived=derived)
-    if touched is None:
-        return None
-    return replace(touched, own=_own(touched.names(), state.dictionary))
-
-
 def _given(facts: Facts, dictionary: Dictionary) -> Facts:
     """Facts without those of an engine's own predicates, which it will find again."""
-    found = {}
-    for shape, rows in facts.items():
-        own = _own(np.unique(rows[:, 0]), dictionary) if shape != TRIPLES else NO_NAMES
-        found[shape] = rows[~np.isin(rows[:, 0], own)] if len(own) else rows
-    return found
-
-
-def _own(names: Ids, dictionary: Dictionary) -> Ids:
-    """Those of the names of predicates that are an engine's own."""
-    texts = dictionary.texts(names)
-    return names[[OWN in text for text in texts]] if len(names) else NO_NAMES
+    terms = dictionary.reader()
+    return {s: rows if s == TRIPLES else rows[~own(rows, terms)] for s, rows in facts.items()}

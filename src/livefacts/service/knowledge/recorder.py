@@ -221,11 +221,11 @@ class Recorder:
         self._check()
         self._planned = planned
 
-    def decide(self, ids: IdDelta, seq: int, now: int | None) -> None:
-        """The change that was expected is made, and not final yet."""
-        planned, self._planned = self._planned, None
+    def row_of(self, ids: IdDelta, seq: int, now: int | None) -> JournalRow | None:
+        """The row of the change that was expected, which is made, and may still be given up."""
+        planned = self._planned
         if planned is None:
-            return
+            return None
         net = Assertions(planned.asked, ids, planned.named)
         parts = {
             ASSERTED: with_quads(net.asserted, net.came),
@@ -242,7 +242,14 @@ class Recorder:
         if planned.dropped:
             rules[DROPPED] = [rule.id for rule in planned.dropped]
             rules[DROPPED_RULES] = write_program(Program(tuple(planned.dropped)))
-        self._write(CHANGE, seq, rules, parts, planned.violated(ids), planned.prefixes)
+        return self._row(CHANGE, seq, rules, parts, planned.violated(ids), planned.prefixes)
+
+    def decide(self, row: JournalRow) -> None:
+        """The change of this row is decided: it is there from now on, or fails as a whole."""
+        planned, self._planned = self._planned, None
+        assert planned is not None, "it was expected"
+        self._append(row)
+        self.prefixes = dict(planned.prefixes)
         self.settle()
 
     def _shown(self, ids: IdDelta) -> dict[str, Facts]:
@@ -276,7 +283,8 @@ class Recorder:
         given = {"to": now} if call.kind == TICK else {NOW: now, **call.given}
         parts = {**call.parts, **self._shown(delta.ids)}
         violated = delta.violations, delta.resolved
-        self._write(call.kind, delta.seq, given, parts, violated, prefixes)
+        self._append(self._row(call.kind, delta.seq, given, parts, violated, prefixes))
+        self.prefixes = dict(prefixes)
 
     def note(self, kind: str, seq: int, given: Mapping[str, Any], *, synced: bool = True) -> None:
         """Something that makes no change of facts; who only reads may do it, too."""
@@ -373,7 +381,7 @@ class Recorder:
 
     # rows
 
-    def _write(
+    def _row(
         self,
         kind: str,
         seq: int,
@@ -381,15 +389,14 @@ class Recorder:
         parts: Parts,
         violated: Pair,
         prefixes: Mapping[str, str],
-    ) -> None:
+    ) -> JournalRow:
         content: dict[str, Any] = dict(given)
         if dict(prefixes) != self.prefixes:
             content[PREFIXES] = dict(prefixes)
         for name, violations in zip((CAME, WENT), violated, strict=True):
             if violations:
                 content[name] = [_plain(violation, self._dictionary) for violation in violations]
-        self._append(JournalRow(seq, seq, kind, {**content, **self._packed(seq, parts)}))
-        self.prefixes = dict(prefixes)
+        return JournalRow(seq, seq, kind, {**content, **self._packed(seq, parts)})
 
     def _append(self, row: JournalRow) -> None:
         """Write a row; where it comes from is in the same row, or none of it is there."""

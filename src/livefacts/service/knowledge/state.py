@@ -257,9 +257,12 @@ class State:
         """The last word on a change: from here on it happens, and Ctrl-C waits for its end."""
         if self.refuses:
             self._check_constraints(delta)
+        # Many facts take a while to be written down: Ctrl-C is still heard.
+        recorder = self.recorder
+        row = None if recorder is None else recorder.row_of(delta, self.seq + 1, self.streams.now)
         self.interrupts.hold()
-        if self.recorder is not None:
-            self.recorder.decide(delta, self.seq + 1, self.streams.now)
+        if recorder is not None and row is not None:
+            recorder.decide(row)
 
     def _check_constraints(self, delta: IdDelta) -> None:
         for violation in self.violations.among(delta.added, self.program, self.dictionary):

@@ -16,8 +16,7 @@ from livefacts.engine.contract import Flags, Ids
 from livefacts.service.merging.expansion import Roles, StandIns
 from livefacts.service.merging.group_steps import GroupStep, have_any
 from livefacts.service.merging.groups import EqualGroup
-
-FEW = 1000
+from livefacts.store.facts.row_sets import rows_without
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,34 +85,3 @@ def _narrowed(group: EqualGroup, seen: set[int]) -> StandIns:
 
 def _ids(terms: object) -> Ids:
     return np.array(sorted(terms), np.int32)  # type: ignore[call-overload]
-
-
-def rows_without(rows: Ids, others: Ids) -> Ids:
-    """Those of these rows that are not among the others."""
-    return rows[~rows_among(rows, others)]
-
-
-def rows_among(rows: Ids, others: Ids) -> Flags:
-    """Which of these rows are among the others."""
-    if not len(rows) or not len(others):
-        return np.zeros(len(rows), np.bool_)
-    if len(rows) + len(others) <= FEW:
-        known = set(map(tuple, others.tolist()))
-        return np.array([tuple(row) in known for row in rows.tolist()], np.bool_)
-    found = np.ones(len(rows), np.bool_)
-    if len(others) <= FEW:
-        # Hardly a row has all the columns of a few others.
-        for column in range(rows.shape[1]):
-            found[found] = np.isin(rows[found, column], others[:, column])
-    codes = _codes(np.concatenate([rows[found], others]))
-    found[found] = np.isin(codes[: -len(others)], codes[-len(others) :])
-    return found
-
-
-def _codes(rows: Ids) -> np.ndarray:
-    """A number for each row, equal for equal rows."""
-    codes = rows[:, 0].astype(np.int64)
-    for column in range(1, rows.shape[1]):
-        both = (codes << 31) | rows[:, column]
-        codes = np.unique(both, return_inverse=True)[1].astype(np.int64)
-    return codes

@@ -41,11 +41,10 @@ from livefacts.service.merging.group_views import (
     Lens,
     changed_terms,
     lens_of,
-    rows_among,
-    rows_without,
 )
 from livefacts.service.merging.groups import HERE, RETRACTED, EqualGroup, Groups
 from livefacts.service.merging.member_assertions import MemberAssertions, Row
+from livefacts.store.facts.row_sets import rows_among, rows_without
 from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,8 +26,9 @@ from livefacts.journal.change_log import (
 )
 from livefacts.journal.folder_lock import FolderLock
 from livefacts.journal.log_file import LogReader
-from livefacts.kb.failures import read_whole
-from livefacts.kb.marker import folder_of, read_settings
+from livefacts.kb.failures import read_whole, say_plainly
+from livefacts.kb.marker import read_settings
+from livefacts.kb.stores.file_path import StorePath, store_path
 from livefacts.service.change.delta import Delta
 from livefacts.service.folder.checkpoints import FOLD_AFTER, KEPT, Checkpoints, Kept
 from livefacts.service.folder.creation import Creation, created
@@ -59,6 +60,9 @@ class DurableReasoner(Reasoner):
     `keep` is how far `changes_since` and `at` reach back: a number of changes, a length of time
     such as "7 days", or the longer one of both; None keeps everything.  A journal that has grown
     by `fold_after` bytes, and by as many as the tables have, is folded by itself; None: never.
+
+    The address of a knowledge base on a remote store can be read; the keys are in the environment
+    or in `storage_options`, whose names are those of deltalake.
     """
 
     def __init__(
@@ -74,12 +78,13 @@ class DurableReasoner(Reasoner):
         start: Any = None,
         tick: str | None = None,
         upgrade: bool = False,
+        storage_options: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
         if durability not in DURABILITIES:
             raise OptionError(f"durability is one of {', '.join(DURABILITIES)}, not {durability!r}")
-        folder = folder_of(path)
-        lock = None if read_only else _locked(folder)
+        folder = store_path(path, storage_options or {})
+        lock = None if read_only else _locked(folder.folder)
         try:
             with read_whole(folder):
                 saved = SavedFolder(folder)
@@ -89,12 +94,13 @@ class DurableReasoner(Reasoner):
                 log = _read(self._state, saved, made, read_only)
             if lock is not None:
                 saved.hold(self._state)
-            journal = _journal(saved, log, made, durability, self._state.seq, read_only)
+            with say_plainly(folder):
+                journal = _journal(saved, log, made, durability, self._state.seq, read_only)
         except BaseException:
             if lock is not None:
                 lock.release()
             raise
-        self.path: Path = folder
+        self._place: StorePath = folder
         self._log = log
         self._saved = saved
         self._journal = journal
@@ -133,6 +139,11 @@ class DurableReasoner(Reasoner):
         self.close()
 
     @property
+    def path(self) -> Path:
+        """The folder."""
+        return self._place.folder
+
+    @property
     def is_read_only(self) -> bool:
         """Whether changes are refused because someone else may write."""
         return isinstance(self._journal, ReadOnlyJournal)
@@ -164,14 +175,19 @@ class DurableReasoner(Reasoner):
 
     # checkpoints
 
-    def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
+    def checkpoint(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        storage_options: Mapping[str, str] | None = None,
+    ) -> int:
         """Fold the journal into the tables, so that opening is quick; the version's number.
 
-        `path` is another folder, which becomes a copy of what is here now.
+        `path` is another folder, or an address on a remote store, with its options, which becomes a
+        copy of what is here now.
         """
         if path is not None:
-            with self._state.changing:
-                return write_state(self._state, path)
+            return write_state(self._state, path, storage_options or {})
         self._journal.check()
         assert self._checkpoints is not None, "only a journal that is written to passes"
         return self._checkpoints.write()
@@ -193,7 +209,7 @@ class DurableReasoner(Reasoner):
     def at(self, seq: int) -> Reasoner:
         """How things were after the change with this number; changes are refused there."""
         check_number(seq)
-        saved = SavedFolder(self.path, seq)
+        saved = SavedFolder(self._place, seq)
         made = created(saved, Creation(), upgrade=False, read_only=True)
         found = Reasoner(**made.options(None))
         state = found._state
@@ -204,7 +220,7 @@ class DurableReasoner(Reasoner):
                 made.begin(state)
         if saved.has_journal:
             History(self.path, saved).make_until(state, saved.log_number, seq)
-        state.recorder = Recorder(ReadOnlyJournal(self.path), state.dictionary, state.reader)
+        state.recorder = Recorder(ReadOnlyJournal(self._place), state.dictionary, state.reader)
         return found
 
     def undo(self, seq: int, *, preview: bool = False) -> Delta:
@@ -298,7 +314,8 @@ def _let_go(
 
 
 def _locked(folder: Path) -> FolderLock:
-    read_settings(folder)  # a folder of others is refused, and stays as it is
+    with read_whole(folder):
+        read_settings(store_path(folder))  # a folder of others is refused, and stays as it is
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -319,9 +336,11 @@ def _read(
             made.begin(state)
     if not read_only:
         state.note_unsaved()
-    log = JournalReader(saved.path, saved.log_number) if saved.has_journal else None
-    if log is not None:
-        replay = Replay(state, saved.path, follows=read_only)
+    if not saved.has_journal:
+        log = None
+    else:
+        log = JournalReader(saved.path.folder, saved.log_number)
+        replay = Replay(state, saved.path.folder, follows=read_only)
         replay.follow(log.rows(is_growing=read_only))
     state.streams.listener.repeated(forget=read_only)
     return log
@@ -338,7 +357,7 @@ def _journal(
     if read_only:
         return ReadOnlyJournal(saved.path)
     if log is not None:
-        return Journal.go_on(saved.path, log.log, durability)
-    journal = Journal.create(saved.path, seq, durability)
+        return Journal.go_on(saved.path.folder, log.log, durability)
+    journal = Journal.create(saved.path.folder, seq, durability)
     saved.begin_journal(made.settings())
     return journal

@@ -106,15 +106,20 @@ class Reasoner:
 
         return open_folder(path, rules, **options)
 
-    @one_at_a_time
-    def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
+    def checkpoint(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        storage_options: Mapping[str, str] | None = None,
+    ) -> int:
         """Write what is asserted and derived back to the opened folder; the new version's number.
 
-        `path` is a folder that becomes a knowledge base; later checkpoints go there.
+        `path` is a folder that becomes a knowledge base, or an address on a remote store, with its
+        options; later checkpoints go there.
         """
         from livefacts.service.folder.saved_state import write_state
 
-        return write_state(self._state, path)
+        return write_state(self._state, path, storage_options or {})
 
     def changes_since(self, seq: int) -> Iterator[Delta]:
         """The changes after the one with this number, of a reasoner in a folder."""

@@ -1,13 +1,22 @@
-"""The background: what is asserted for all time, as the worlds of registered queries see it."""
+"""The background: what is asserted for all time, as the worlds of registered queries see it.
+
+A world has no more of it than its rules and queries look at.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from pyoxigraph import NamedNode, Quad
 
 from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Engine, Facts, Flags, Ids
+from livefacts.language.checks.strata import body_atoms
+from livefacts.language.formula import Atom, Family, family_of
+from livefacts.language.program import Rule
+from livefacts.service.streams.window_contents import Choice
 from livefacts.store.facts.named_graphs import NamedGraphs
 from livefacts.store.facts.selection import KnownNames
 
@@ -73,3 +82,42 @@ class Background:
         """Quads of ids as terms."""
         for row in quads:
             yield Quad(*self.engine.dictionary.decode(row))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class BackgroundPart:
+    """What the rules and queries of one world look at."""
+
+    whole: Background
+    families: frozenset[Family] | None = frozenset()
+    """What it is about; None for all of it."""
+
+    @cached_property
+    def _choice(self) -> Choice:
+        families = ((family, 0) for family in self.families or ())
+        return Choice(families, self.whole.engine.dictionary)
+
+    def _chooses(self, shape: int, ids: Ids) -> Flags:
+        return np.ones(len(ids), np.bool_) if self.families is None else self._choice(shape, ids)
+
+    def holds(self, shape: int, ids: Ids) -> Flags:
+        """Which of these facts are part of it."""
+        flags: Flags = self._chooses(shape, ids) & self.whole.holds(shape, ids)
+        return flags
+
+    def widened(
+        self, rules: Iterable[Rule], asked: Iterable[Atom] | None
+    ) -> tuple[BackgroundPart, Facts]:
+        """What these look at, too, or all of it, if that is None; and the facts that this adds."""
+        if self.families is None:
+            return self, {}
+        read = [atom for rule in rules for atom, _ in body_atoms(rule.body)]
+        families = None if asked is None else self.families.union(map(family_of, (*asked, *read)))
+        if families == self.families:
+            return self, {}
+        part, added = BackgroundPart(self.whole, families), dict[int, Ids]()
+        for shape, ids in self.whole.facts().items():
+            new = ids[part._chooses(shape, ids) & ~self._chooses(shape, ids)]
+            if len(new):
+                added[shape] = new
+        return part, added

@@ -334,12 +334,12 @@ class SharedWorlds:
     def _require(self, shared: AnyShared) -> None:
         """Let the rules run that some query of this world needs."""
         needs = list(shared.needs.values())
-        if isinstance(shared.place, World):
-            shared.place.require(self._needed(needs))
-            return
-        answers = dict.fromkeys([rule for need in needs for rule in need.rules])
         is_full = True in [need.full for need in needs]
         asked = None if is_full else [atom for need in needs for atom in need.atoms]
+        if isinstance(shared.place, World):
+            shared.place.require(self._needed(needs), asked)
+            return
+        answers = dict.fromkeys([rule for need in needs for rule in need.rules])
         shared.place.require(self._needed(needs, self._positive), list(answers), asked)
 
     def _needed(self, needs: Sequence[Needs], rules: RulesByHead | None = None) -> tuple[Rule, ...]:

@@ -38,7 +38,7 @@ from livefacts.language.checks.relevance import needed_rules
 from livefacts.language.formula import Atom
 from livefacts.language.program import Rule
 from livefacts.language.windows import Extent, TimeExtent
-from livefacts.service.registered.background import Background
+from livefacts.service.registered.background import Background, BackgroundPart
 from livefacts.service.registered.limits import allowing, beginning, conclusions_in, leave_out
 from livefacts.service.registered.reports import TimeSpan, spans_of
 from livefacts.service.registered.world import FollowedWorld
@@ -94,7 +94,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         self._reach = 0
         self._replaced = replaced
         """How many conclusions the state had in whose place this is, if there was one."""
-        self._background = background
+        self._background = BackgroundPart(background)
         self._streams = streams
         """Streams, and by how much later their facts count."""
         self._engine = ExpiringEngine(dictionary)
@@ -105,8 +105,6 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         self._brings_schema = False
         """Whether streams have brought something that they are not right for."""
         self._rules: tuple[Rule, ...] = ()
-        self._is_filled = False
-        """Whether the background is in it; it comes behind the first rules."""
         self._touched: dict[Key, None] = {}
         """Rows that came late or were taken back, for the next move."""
 
@@ -132,7 +130,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
 
     def _schema_rules(self, rules: Sequence[Rule]) -> SchemaRules | None:
         """The rules for the schema of the background, if what has arrived leaves it as it is."""
-        asserted = self._background.facts().get(TRIPLES, NO_TRIPLES)
+        asserted = self._background.whole.facts().get(TRIPLES, NO_TRIPLES)
         schema = SchemaRules(rules, asserted, self._engine.dictionary)
         for _, view in self._streams:
             for ids in view.held_ids(TRIPLES):
@@ -162,21 +160,20 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         added = [rule for rule in rules if rule not in before]
         removed = [rule for rule in self._rules if rule not in wanted]
         if added or removed:
-            with allowing(self._engine, more=self._background.conclusions):
+            with allowing(self._engine, more=self._background.whole.conclusions):
                 delta = self._engine.change_rules(added, removed)
             self._announce(delta)
             self._rules = rules
-        if not self._is_filled:
-            self._fill()
+        self._fill()
 
     def _fill(self) -> None:
         """Take the background in, behind the rules: each fact finds those that it fits."""
-        facts = self._background.facts()
+        background, facts = self._background.widened(self._rules, self._wanted.asked)
         if facts:
-            with allowing(self._engine, more=self._background.conclusions):
-                delta = self._engine.give(dict(facts), FOREVER)
+            with allowing(self._engine, more=background.whole.conclusions):
+                delta = self._engine.give(facts, FOREVER)
             self._announce(delta)
-        self._is_filled = True
+        self._background = background
 
     def _admit(self, facts: Rows) -> None:
         """Rows are about to come: see to it that the rules are right for them."""

@@ -27,12 +27,13 @@ from livefacts.engine.contract import (
     LimitedEngine,
 )
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
+from livefacts.language.formula import Atom
 from livefacts.language.program import Program, Rule
 from livefacts.language.windows import Extent
 from livefacts.model.durations import Duration
 from livefacts.plan import compile_rules
 from livefacts.plan.time_lowering import Timing, lower_time
-from livefacts.service.registered.background import Background
+from livefacts.service.registered.background import Background, BackgroundPart
 from livefacts.service.registered.limits import allowing, beginning
 from livefacts.service.registered.reports import TimeSpan, spans_of
 from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalView
@@ -98,7 +99,7 @@ class World(FollowedWorld[IdDelta]):
         super().__init__()
         self._replaced = replaced
         """How many conclusions the world had in whose place this is, if there was one."""
-        self._background = background
+        self._background = BackgroundPart(background)
         self._windows = windows
         self._base = Program(tick=program.tick, retained=program.retained)
         self._tick = tick
@@ -107,8 +108,6 @@ class World(FollowedWorld[IdDelta]):
         self._timeline = Timeline(dictionary, view)
         self._clocked = ClockedEngine(self._engine, NamedGraphs(), self._timeline)
         self.rules: tuple[Rule, ...] = ()
-        self._is_filled = False
-        """Whether the background is in it; it comes with the first rules."""
         self.recent: list[Key] = []
         """The facts that windows brought in or took out in the change that is being published."""
 
@@ -119,17 +118,17 @@ class World(FollowedWorld[IdDelta]):
 
     # what it is about
 
-    def require(self, rules: tuple[Rule, ...]) -> None:
-        """From now on these rules hold, and no others."""
+    def require(self, rules: tuple[Rule, ...], asked: Sequence[Atom] | None) -> None:
+        """From now on these rules hold, and no others; what is asked, or all of it, is true here."""
         program = replace(self._base, rules=rules)
         held = tuple((each.stream, each) for each in self._windows if each.stream is not None)
         low = lower_time(program, self._tick, held=held)
         plan = compile_rules(low.rules, before=self._engine.plan)
         timing = replace(low.timing, holds_undeclared=False)
-        facts = {} if self._is_filled else self._background.facts()
-        with allowing(self._engine, more=self._background.conclusions):
+        background, facts = self._background.widened(rules, asked)
+        with allowing(self._engine, more=background.whole.conclusions):
             self._change(Change(facts, plan=plan), timing)
-        self.rules, self._is_filled = rules, True
+        self.rules, self._background = rules, background
 
     # changes
 

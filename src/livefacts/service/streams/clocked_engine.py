@@ -14,7 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from livefacts.engine.contract import IN_DEFAULT, NO_CHANGE, TRIPLES, Change, Engine, Facts
-from livefacts.plan.time_lowering import BACKGROUND, Family, Timing
+from livefacts.language.formula import Family
+from livefacts.plan.time_lowering import BACKGROUND, Timing
 from livefacts.service.change.assertions import without
 from livefacts.service.streams.fact_rows import united
 from livefacts.service.streams.feeds import Notes

@@ -18,6 +18,7 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from livefacts.engine.contract import TRIPLES, Facts, Flags, Ids
+from livefacts.language.formula import Family
 from livefacts.language.windows import (
     NOWHERE,
     CountExtent,
@@ -29,7 +30,6 @@ from livefacts.language.windows import (
 from livefacts.model.facts import Symbol
 from livefacts.model.namespaces import XSD
 from livefacts.plan import time_lowering as names
-from livefacts.plan.time_lowering import Family
 from livefacts.service.streams.arrival_log import GONE, ArrivalChunk, ArrivalView
 from livefacts.service.streams.fact_rows import Key, different, row_bytes, row_ids
 from livefacts.service.streams.window_contents import (

@@ -21,10 +21,12 @@ from livefacts.language.formula import (
     ALWAYS,
     AT,
     SOMETIME,
+    Family,
     PredicateAtom,
     Timed,
     TripleAtom,
     Variable,
+    family_of,
     variables_of,
 )
 from livefacts.language.program import Program, Rule
@@ -32,7 +34,7 @@ from livefacts.language.rule_text import write_formula, write_rule
 from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Symbol
-from livefacts.plan.time_lowering import Family, family_of, rules_for, timed_parts
+from livefacts.plan.time_lowering import rules_for, timed_parts
 from livefacts.service.streams.fact_rows import predicate_of
 from livefacts.store.terms.dictionary import Dictionary
 

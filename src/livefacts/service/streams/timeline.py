@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator
 from pyoxigraph import NamedNode
 
 from livefacts.engine.contract import Facts, Flags, Ids
+from livefacts.language.formula import Family
 from livefacts.language.windows import Extent, TimeExtent
 from livefacts.model.facts import Symbol, Term
-from livefacts.plan.time_lowering import NOW, Family, Timing
+from livefacts.plan.time_lowering import NOW, Timing
 from livefacts.service.streams.arrival_log import GONE, ArrivalChunk, ArrivalView
 from livefacts.service.streams.fact_rows import Key
 from livefacts.service.streams.feeds import (

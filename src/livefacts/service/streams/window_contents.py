@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from livefacts.engine.contract import TRIPLES, Flags, Ids
+from livefacts.language.formula import Family
 from livefacts.language.windows import (
     Extent,
     Interval,
@@ -25,7 +26,6 @@ from livefacts.language.windows import (
     grid_point,
 )
 from livefacts.model.facts import Symbol
-from livefacts.plan.time_lowering import Family
 from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalView
 from livefacts.service.streams.fact_rows import different, predicate_of, row_bytes, row_ids
 from livefacts.store.terms.dictionary import Dictionary

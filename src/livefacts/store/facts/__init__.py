@@ -9,6 +9,7 @@ Out: row numbers, and the rows that fit a key, through an index made on demand.
 - `row_store`: the owner of the arrays: one relation per shape of fact
 - `selection`: the facts of a relation that are visible, by flags and names
 - `named_graphs`: which named graph asserts which triple
+- `row_sets`: rows of ids, each once, and which of them are among others
 - `hash_rows`: rows of 64-bit ids in bulk, for Spark tasks
 - `integrity`: the check that every index finds every row
 

@@ -98,6 +98,11 @@ class NamedGraphs:
         """The ids of triples and graphs."""
         return self._store.all_ids()
 
+    def piece(self, first: int, end: int) -> Ids | None:
+        """Those in the rows from one number to another; None: there are none."""
+        found = self._store.piece(self._relation, first, end)
+        return None if found is None else found[0]
+
     def quads(self) -> Ids:
         """All of them."""
         return self._store.columns(self._relation, self._store.with_flags(self._relation))

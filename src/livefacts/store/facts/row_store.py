@@ -226,6 +226,19 @@ class RowStore:
         mask[0] = False
         return np.flatnonzero(mask)
 
+    def piece(self, relation: int, first: int, end: int) -> tuple[Ids, Ids] | None:
+        """The facts in the rows from one number to another, and their flags; None: there are none.
+
+        A fact has the same row as long as it is stored.
+        """
+        high = int(self.rows.relations[relation, layout.HIGH])
+        if first >= high:
+            return None
+        flags = self.flags(relation)[first:end]
+        live = np.flatnonzero(flags & bits.LIVE)
+        live = live[live + first > 0]
+        return self.columns(relation, live + first), np.ascontiguousarray(flags[live])
+
     def all_ids(self) -> Iterator[Ids]:
         """The ids of all facts, relation by relation."""
         for relation in range(self.count):

@@ -302,7 +302,7 @@ class Dictionary:
         """The kinds of terms: IRI, BLANK, LITERAL, SYMBOL or TRIPLE."""
         return self._reader.kinds(ids)
 
-    def packed_texts(self, ids: Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    def packed_texts(self, ids: Sequence[int] | Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """The keys of ids one after the other in one array, and where each of them ends."""
         return self._reader.packed_texts(ids)
 

@@ -231,7 +231,7 @@ class TermReader:
         kinds[stored] = (self._terms.records[numbers[stored]] >> KIND_SHIFT) & KIND_MASK
         return kinds
 
-    def packed_texts(self, ids: Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    def packed_texts(self, ids: Sequence[int] | Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """The keys of ids one after the other in one array, and where each of them ends.
 
         A key is the text, with a mark before the name of a symbol.

@@ -17,13 +17,25 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
 from typing import IO, TypeAlias
 
 from livefacts.errors import InputError
 
-Source: TypeAlias = str | os.PathLike[str] | bytes
-"""A path, "-" for standard input, or the text itself as bytes."""
+
+@dataclass(frozen=True, slots=True)
+class DistantFile:
+    """A file that is no file of this machine: its address, how it is opened, and its size."""
+
+    name: str
+    open: Callable[[], IO[bytes]] = field(repr=False)
+    size: int | None = None
+
+
+File: TypeAlias = str | os.PathLike[str] | DistantFile
+Source: TypeAlias = File | bytes
+"""A path, "-" for standard input, the text itself as bytes, or a file that someone else opens."""
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Is called with how many bytes of the file have been read, and how many there are if known."""
 
@@ -135,6 +147,8 @@ def name_of(source: Source) -> str:
     """What messages call a source."""
     if isinstance(source, bytes):
         return "<text>"
+    if isinstance(source, DistantFile):
+        return source.name
     return "<stdin>" if source == STANDARD_INPUT else os.fspath(source)
 
 
@@ -151,13 +165,27 @@ def open_source(source: Source, most: int | None = None) -> SourceStream:
         given = sys.stdin.buffer
         unpacked = _unpacked(given, Path(name + _packing_of(given)))
         return SourceStream(name, given, unpacked, None, most).behind_mark()
+    raw, size = _opened(source)
+    _check_packing(raw, Path(name))
+    return SourceStream(name, raw, _unpacked(raw, Path(name)), size, most).behind_mark()
+
+
+def _opened(source: File) -> tuple[IO[bytes], int | None]:
+    """The bytes of a file, and how many there are, if that is known."""
+    if isinstance(source, DistantFile):
+        return _open_distant(source), source.size
     raw = _open_file(Path(source))
-    _check_packing(raw, Path(source))
-    size = os.fstat(raw.fileno()).st_size if Path(source).is_file() else None
-    return SourceStream(name, raw, _unpacked(raw, Path(source)), size, most).behind_mark()
+    return raw, os.fstat(raw.fileno()).st_size if Path(source).is_file() else None
 
 
-def without_compression(path: Path) -> Path:
+def _open_distant(source: DistantFile) -> IO[bytes]:
+    try:
+        return source.open()
+    except FileNotFoundError as error:
+        raise InputError(f"there is no file {source.name}", hint="check the address") from error
+
+
+def without_compression(path: PurePath) -> PurePath:
     """The name of a file without .gz or .zst at its end."""
     return path.with_suffix("") if path.suffix.lower() in MARKS else path
 
@@ -175,7 +203,9 @@ def expand(pattern: str | os.PathLike[str]) -> list[Path]:
 
 def is_rereadable(source: Source) -> bool:
     """Whether the same bytes come when a source is opened again: not of a pipe."""
-    return isinstance(source, bytes) or (source != STANDARD_INPUT and Path(source).is_file())
+    return isinstance(source, bytes | DistantFile) or (
+        source != STANDARD_INPUT and Path(source).is_file()
+    )
 
 
 def utf8(text: str) -> bytes:
@@ -232,15 +262,15 @@ def _packing_of(raw: IO[bytes]) -> str:
     return next((suffix for suffix, mark in MARKS.items() if first.startswith(mark)), "")
 
 
-def _check_packing(raw: io.BufferedReader, path: Path) -> None:
+def _check_packing(raw: IO[bytes], path: Path) -> None:
     """A packed file under a plain name would be rejected line by line: say so at once."""
-    for suffix, mark in MARKS.items():
-        if path.suffix.lower() != suffix and raw.peek(len(mark)).startswith(mark):
-            raw.close()
-            raise InputError(
-                f"{path} is packed, and its name does not say so",
-                hint=f"rename it to {path.name}{suffix}",
-            )
+    suffix = _packing_of(raw)
+    if suffix and path.suffix.lower() != suffix:
+        raw.close()
+        raise InputError(
+            f"{path} is packed, and its name does not say so",
+            hint=f"rename it to {path.name}{suffix}",
+        )
 
 
 def _unpacked(raw: IO[bytes], path: Path) -> io.BufferedIOBase | IO[bytes]:

@@ -22,7 +22,14 @@ from livefacts.errors import InputError
 from livefacts.language.axioms import Axiom
 from livefacts.language.program import Program
 from livefacts.model.namespaces import DECLARED, OWL, RDF_TYPE
-from livefacts.syntax.input.files import STANDARD_INPUT, Source, expand, name_of, open_source
+from livefacts.syntax.input.files import (
+    STANDARD_INPUT,
+    Source,
+    expand,
+    is_rereadable,
+    name_of,
+    open_source,
+)
 from livefacts.syntax.owl.axiom_reader import Ontology, ontology_of
 from livefacts.syntax.owl.logic_programs import Inexpressible, Translated, translate
 from livefacts.syntax.owl.manchester import AxiomWriter
@@ -225,6 +232,6 @@ def _opened(source: Source) -> tuple[Source, bytes]:
     with open_source(source) as stream:
         content = io.BufferedReader(stream)
         start = content.read(BEGINNING)
-        if isinstance(source, bytes) or (source != STANDARD_INPUT and Path(source).is_file()):
+        if is_rereadable(source):
             return source, start
         return start + content.read(), start

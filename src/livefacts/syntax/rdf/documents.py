@@ -42,6 +42,7 @@ from livefacts.store.terms.ntriples import (
 )
 from livefacts.syntax.input.files import (
     STANDARD_INPUT,
+    DistantFile,
     Progress,
     Source,
     SourceStream,
@@ -127,10 +128,11 @@ def format_of(source: Source, format: str | RdfFormat | None = None) -> RdfForma
         return format_named(format)
     if isinstance(source, bytes) or source == STANDARD_INPUT:
         return RdfFormat.N_TRIPLES
-    known = FORMATS.get(without_compression(Path(source)).suffix.lower())
+    name = name_of(source)
+    known = FORMATS.get(without_compression(Path(name)).suffix.lower())
     if known is None:
         raise InputError(
-            f"{source}: the extension does not say which format this is",
+            f"{name}: the extension does not say which format this is",
             hint=f"known are {' '.join(FORMATS)}, each with .gz or .zst too; "
             "format= (--input-format) names another",
         )
@@ -450,6 +452,8 @@ def _address(source: Source) -> str | None:
     """The address of a file, against which its relative IRIs are resolved."""
     if isinstance(source, bytes) or source == STANDARD_INPUT:
         return None
+    if isinstance(source, DistantFile):
+        return source.name
     return Path(source).absolute().as_uri()
 
 

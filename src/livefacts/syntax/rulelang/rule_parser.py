@@ -6,7 +6,6 @@ strata) is for `livefacts.language.checks.safety.check`.
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from livefacts.errors import InputError, Place
 from livefacts.language.program import Program
 from livefacts.model.work_bounds import look
-from livefacts.syntax.input.files import name_of, open_source
+from livefacts.syntax.input.files import File, name_of, open_source
 from livefacts.syntax.rulelang.constants import BlankNodes
 from livefacts.syntax.rulelang.parse_tree import TreeReader
 from livefacts.syntax.rulelang.source_text import Block, MistakeError, RuleText, pieces, rule_text
@@ -44,9 +43,11 @@ def parse(text: str, file: str = "<text>", blank_nodes: BlankNodes | None = None
     return reader.program()
 
 
-def read_rules(path: str | os.PathLike[str], blank_nodes: BlankNodes | None = None) -> Program:
+def read_rules(path: File, blank_nodes: BlankNodes | None = None) -> Program:
     """The program in a file of rules and facts, .gz and .zst too; "-" is standard input."""
-    name = Path(path).name if Path(path).parent == READY else name_of(path)
+    name = name_of(path)
+    if Path(name).parent == READY:
+        name = Path(name).name
     with open_source(path) as stream:
         content = stream.read()
     try:

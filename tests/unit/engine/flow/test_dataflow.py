@@ -107,6 +107,7 @@ def test_no_form_is_computed_anew(form: str) -> None:
     assert not any(isinstance(step.operator, Cut) for step in plan_of(FORMS[form], {}).steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_a_message_takes_as_much_work_in_a_graph_twenty_times_as_large(form: str) -> None:
     rows, lines = work(FORMS[form], 1_000)

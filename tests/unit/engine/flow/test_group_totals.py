@@ -56,6 +56,7 @@ def calls_of_a_change(function: str, size: int) -> int:
     return calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_change_of_a_large_group_takes_as_many_calls_as_one_of_a_small_group(
     function: str,

@@ -51,6 +51,7 @@ def test_a_pattern_weighs_what_its_counts_write_out(pattern: str, expected: int)
 HEAVY = [NESTED, NESTED[:10_000] + "{9}", "(a{1000}){1000}", "a{1,1000}{1,1000}", "a" * 100_000]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", HEAVY)
 @pytest.mark.parametrize("given", ['"{}"', 'CONCAT("{}", STR(?none))', 'CONCAT("{}", "")'])
 def test_a_heavy_pattern_is_an_error_where_it_stands(pattern: str, given: str) -> None:

@@ -78,6 +78,7 @@ def test_ctrl_c_ends_a_query(reasoner: lf.Reasoner) -> None:
     assert reasoner.query("ASK { <x:s1> <x:p> <x:o1> }")
 
 
+@pytest.mark.slow
 def test_strings_that_double_again_and_again_end_with_a_limit() -> None:
     doubled = " ".join(f"BIND(CONCAT(?x{n}, ?x{n}) AS ?x{n + 1})" for n in range(40))
     with pytest.raises(LimitError, match="string"):
@@ -145,6 +146,7 @@ def test_a_text_that_is_too_much_is_refused(few: lf.Reasoner, road: str, body: s
         by(road, few, body)
 
 
+@pytest.mark.slow
 @ROADS
 @pytest.mark.parametrize("body", ENOUGH.values(), ids=ENOUGH)
 def test_a_text_that_is_large_and_plain_is_answered(few: lf.Reasoner, road: str, body: str) -> None:
@@ -170,6 +172,7 @@ STAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "least"), STAGES.values(), ids=STAGES)
 @pytest.mark.parametrize("ends_with", [LimitError, KeyboardInterrupt])
 def test_a_query_can_end_at_every_look_at_the_clock(
@@ -199,6 +202,7 @@ def test_a_query_can_end_at_every_look_at_the_clock(
     assert len(reasoner.query(text)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -167,7 +167,7 @@ def unnamed_after_optimizing(pipeline: Pipeline) -> set[str]:
     base, found = pipeline.base, set()
     for table in SCHEMAS.keys() - {COMMITS}:
         named = {Path(name).name for name in base.files(table, base.last())}
-        found |= {p.name for p in (base.path / table).glob("*.parquet")} - named
+        found |= (base.path / table).files(".parquet").keys() - named
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import livefacts as lf
+from livefacts.kb.stores.file_path import store_path
 from livefacts.kb.tables import CHANGES, SCHEMAS, TERMS, TRIPLES_TABLE, write_file
 from livefacts.kb.vacuum import vacuum
 from livefacts.spark import Pipeline
@@ -41,7 +42,7 @@ def held(pipeline: Pipeline, version: int | None = None) -> set[str]:
 
 
 def data_files(pipeline: Pipeline, table: str) -> set[str]:
-    return {path.name for path in (pipeline.base.path / table).glob("*.parquet")}
+    return set((pipeline.base.path / table).files(".parquet"))
 
 
 def listed(pipeline: Pipeline, table: str) -> list[str]:
@@ -97,7 +98,7 @@ def test_files_that_no_commit_names_are_invisible_and_removed(pipeline: Pipeline
     facts = held(pipeline)
     for table in (TRIPLES_TABLE, TERMS):
         write_file(pipeline.base.path / table, SCHEMAS[table].empty_table(), 1)
-    left = pipeline.base.path / ".exchange" / "old"
+    left = pipeline.base.path.folder / ".exchange" / "old"
     left.mkdir(parents=True)
     (left / "rows.arrow").write_bytes(b"half a file")
     assert held(pipeline) == facts
@@ -130,4 +131,4 @@ def test_keeping_no_version_at_all_is_refused(pipeline: Pipeline) -> None:
 
 
 def test_a_folder_that_is_not_there_has_nothing_to_remove(tmp_path: Path) -> None:
-    assert vacuum(tmp_path / "facts_3", []).files == 0
+    assert vacuum(store_path(tmp_path / "facts_3"), []).files == 0

@@ -149,11 +149,11 @@ def test_files_that_are_damaged_or_gone_are_named_and_the_command_ends_with_1(
     Path(terms[0]).write_bytes(Path(terms[0]).read_bytes()[:-9])
     report = pipeline.verify()
     assert report.counts == {"files": 2}
-    assert all(name in str(report) for name in (facts[0], terms[0]))
+    assert all(str(name) in str(report) for name in (facts[0], terms[0]))
     assert run(["spark", "verify", "--kb", str(pipeline.base.path)]) == 1
     printed = capsys.readouterr().out
     assert "files are damaged" in printed
-    assert facts[0] in printed
+    assert str(facts[0]) in printed
 
 
 def test_a_state_whose_conclusions_are_not_drawn_is_not_verified(

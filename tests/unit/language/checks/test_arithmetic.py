@@ -121,6 +121,7 @@ def closure_stays_small(steps: list[Step]) -> bool:
     return False
 
 
+@pytest.mark.slow
 @given(STEPS)
 @STEADY
 def test_every_accepted_program_comes_to_an_end(steps: list[Step]) -> None:

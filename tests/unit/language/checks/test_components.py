@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ def test_edges_lead_to_the_same_or_a_later_component(graph: list[list[int]]) -> 
     assert all(component[n] <= component[m] for n, targets in enumerate(graph) for m in targets)
 
 
+@pytest.mark.slow
 def test_a_chain_of_a_hundred_thousand_nodes_is_no_danger() -> None:
     size = 100_000
     chain = [[node + 1] for node in range(size - 1)] + [[0]]

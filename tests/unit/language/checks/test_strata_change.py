@@ -74,6 +74,7 @@ def assert_right(strata: Strata, rules: tuple[Rule, ...]) -> None:
         assert len({part[rule] for rule in members}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(150))
 def test_strata_are_right_after_every_change(seed: int) -> None:
     draw = random.Random(seed)

@@ -345,6 +345,7 @@ def test_an_unknown_name_is_refused_with_those_that_are_known() -> None:
         lf.ContinuousQueries({})
 
 
+@pytest.mark.slow
 def test_the_blank_nodes_that_a_query_makes_outlive_the_reuse_of_terms() -> None:
     query = lf.ContinuousQuery("CONSTRUCT { ?x <x:n> [] } WHERE { ?x <x:p> ?y }")
     query.feed(add="<x:keep> <x:p> <x:h> .")

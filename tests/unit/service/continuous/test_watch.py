@@ -191,6 +191,7 @@ def test_a_total_keeps_its_name_wherever_it_stands_in_the_text(spaces: int) -> N
     assert [n.value for (n,) in q.answers()] == ["0"]
 
 
+@pytest.mark.slow
 def test_a_string_that_doubles_again_and_again_is_an_error_and_takes_no_memory() -> None:
     binds = " ".join(f"BIND(CONCAT(?v{at}, ?v{at}) AS ?v{at + 1})" for at in range(40))
     r = lf.Reasoner()

@@ -10,8 +10,9 @@ import pytest
 from livefacts.service.merging import expansion
 from livefacts.service.merging.expansion import Roles, StandIns
 from livefacts.service.merging.group_steps import GroupStep
-from livefacts.service.merging.group_views import lens_of, rows_among
+from livefacts.service.merging.group_views import lens_of
 from livefacts.service.merging.groups import EqualGroup
+from livefacts.store.facts.row_sets import rows_among
 
 FIRST, SECOND, MEMBERS = 1, 2, (1, 2, 3, 4)
 Facts = set[tuple[int, ...]]
@@ -65,6 +66,7 @@ def test_a_member_that_leaves_a_group_loses_what_was_said_of_the_others() -> Non
     assert went.tolist() == [[5, 7, 8]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "terms"), [(3, 30), (40_000, 30), (40_000, 2)])
 def test_rows_are_found_among_others_whatever_their_number(size: int, terms: int) -> None:
     draw = np.random.default_rng(size)

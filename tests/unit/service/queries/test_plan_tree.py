@@ -316,6 +316,7 @@ def shape_of(plan: PlanTree) -> tuple[object, ...]:
 class TestMemory:
     """What a result keeps for its plan."""
 
+    @pytest.mark.slow
     def test_nothing_that_was_found_is_kept_for_a_plan(self) -> None:
         reasoner = lf.Reasoner()
         reasoner.add(" ".join(f"<x:s{n}> <x:p> {n} ." for n in range(30_000)))

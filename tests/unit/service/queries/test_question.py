@@ -233,6 +233,7 @@ def test_a_query_that_could_hang_or_crash_is_refused(text, said):
     assert said in refused(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -509,6 +510,7 @@ def test_queries_and_facts_of_a_reasoner_agree_after_every_change(seed):
         assert set(r.query("CONSTRUCT WHERE { ?s ?p ?o }")) == shown
 
 
+@pytest.mark.slow
 def test_a_point_lookup_imports_neither_duckdb_nor_pyarrow():
     program = (
         "import sys, livefacts as lf; r = lf.Reasoner(); r.add('<x:a> <x:b> <x:c> .'); "

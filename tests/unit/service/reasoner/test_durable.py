@@ -25,6 +25,9 @@ from livefacts.service.folder.saved_state import SavedFolder
 from livefacts.service.knowledge import recorder
 from livefacts.service.reasoner.durable import DurableReasoner
 
+pytestmark = pytest.mark.slow
+"""Every test has a folder, and syncs what it writes there."""
+
 FAMILY = """
     ancestor(?x, ?y) :- parent(?x, ?y) .
     ancestor(?x, ?z) :- ancestor(?x, ?y), parent(?y, ?z) .

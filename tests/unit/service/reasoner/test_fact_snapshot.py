@@ -275,6 +275,7 @@ def read_beside_a_writer(r: lf.Reasoner, seed: int, count: int) -> int:
     return sum(each or 0 for each in found)
 
 
+@pytest.mark.slow
 def test_every_read_beside_a_writer_is_one_committed_version() -> None:
     with restless():
         assert read_beside_a_writer(lf.Reasoner(rules=RULES), 7, 70) > 9

@@ -297,6 +297,41 @@ def test_arrivals_are_forgotten_when_no_window_can_see_them() -> None:
     assert 5 <= kept <= 8
 
 
+BACKGROUND = "in B C, in C D, of B X, of C Y, has B P, has X Q"
+BACK = "[?x, :back, ?y] :- [?y, :has, ?x] ."
+BACK_IF_NOT = "[?x, :back, ?y] :- [?y, :has, ?x], not [?x, :in, ?y] ."
+
+
+@pytest.mark.parametrize("extent", ["RANGE 9", "TRIPLES 9"])
+@pytest.mark.parametrize("rule", [BACK, BACK_IF_NOT])
+def test_a_world_has_no_more_of_the_background_than_is_looked_at(extent: str, rule: str) -> None:
+    stage = Stage(f"{TRANSITIVE} {rule}")
+    stage.add(BACKGROUND)
+    asked = window(extent, body="WHERE { ?x :of ?y }")
+    query, before = stage.register(asked), stage.reasoner.stats()["worlds"]
+    # Beside the two facts, a state has their matches, and a world what is always true.
+    assert [world["facts"] for world in before] == [4 if "RANGE" in extent else 3]
+    stage.push("of A B, in A B, has X R", at=1)
+    stage.advance(1)
+    assert by_time(query) == {1: "AB BX CY"}
+    # Whoever comes and looks at more finds it, though the world is there.
+    other = stage.register(window(extent, name="other", body="WHERE { ?y :in ?x . ?x :of ?z }"))
+    stage.advance(2)
+    third = stage.register(window(extent, name="third", body="WHERE { ?x :back ?y }"))
+    stage.advance(3)
+    assert by_time(query) == {2: "AB BX CY", 3: "AB BX CY"}
+    assert by_time(other) == dict.fromkeys((1, 2, 3), "BA CA CB")
+    assert by_time(third) == {2: "PB QX RX", 3: "PB QX RX"}
+    stage.add("has B S, of D Z")
+    stage.remove("has X Q")
+    stage.advance(4)
+    assert [by_time(each)[4] for each in (query, other, third)] == [
+        "AB BX CY DZ",
+        "BA CA CB DA DB DC",
+        "PB RX SB",
+    ]
+
+
 def test_the_window_of_a_report_has_its_time_points() -> None:
     stage = Stage()
     query = stage.register(window("RANGE 4 STEP 3"))

@@ -86,6 +86,7 @@ def test_an_index_added_later_has_all_earlier_facts() -> None:
     assert sorted(chain(store, index, [2, 4])) == mine
 
 
+@pytest.mark.slow
 def test_an_index_on_flags_has_only_rows_with_them() -> None:
     store = RowStore()
     store.insert(TRIPLES, rows_of([(1, 7, 2), (2, 7, 3)]))

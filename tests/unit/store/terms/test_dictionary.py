@@ -87,6 +87,7 @@ triple_terms = st.builds(
 terms = st.one_of(simple_terms, triple_terms)
 
 
+@pytest.mark.slow
 @given(st.lists(terms, max_size=60))
 @settings(max_examples=150, deadline=None)
 def test_ids_are_those_of_a_plain_dict(batch: list[Term]) -> None:
@@ -99,6 +100,7 @@ def test_ids_are_those_of_a_plain_dict(batch: list[Term]) -> None:
     assert len(dictionary) == len(plain.numbers)
 
 
+@pytest.mark.slow
 @given(st.lists(terms, min_size=1, max_size=60))
 @settings(max_examples=150, deadline=None)
 def test_terms_come_back_as_they_were(batch: list[Term]) -> None:
@@ -174,6 +176,7 @@ def test_terms_that_pass_by_take_no_more_room_however_many_they_are() -> None:
     assert len(set(sizes[5:])) == 1
 
 
+@pytest.mark.slow
 def test_a_dictionary_that_grows_keeps_what_it_has() -> None:
     dictionary, plain = Dictionary(), PlainDictionary()
     random_source = random.Random(7)
@@ -187,6 +190,7 @@ def test_a_dictionary_that_grows_keeps_what_it_has() -> None:
     assert dictionary.decode(expected) == batch
 
 
+@pytest.mark.slow
 @given(st.lists(terms, max_size=30), st.lists(terms, max_size=30))
 @settings(max_examples=100, deadline=None)
 def test_terms_of_one_dictionary_are_found_in_another(some: list[Term], others: list[Term]) -> None:
@@ -386,6 +390,7 @@ def test_bytes_are_hashed_compared_and_copied_as_plain_python_does(a: bytes, b: 
     assert target.tobytes() == a + b"\0"
 
 
+@pytest.mark.slow
 @given(st.one_of(terms.map(text_of), words))
 @settings(max_examples=300, deadline=None)
 def test_texts_are_looked_at_as_plain_python_does(text: str) -> None:

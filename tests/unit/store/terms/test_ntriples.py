@@ -173,6 +173,7 @@ def test_rows_know_the_lines_on_which_they_stand(
     assert {line: re.sub(r"\D", "", name) for line, name in found.items()} == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quads", [False, True], ids=["triples", "quads"])
 @pytest.mark.parametrize("seed", range(4))
 def test_every_line_is_read_as_pyoxigraph_reads_it(seed: int, quads: bool) -> None:
@@ -375,6 +376,7 @@ def test_a_literal_of_a_hundred_megabytes_is_rejected_and_the_rest_is_read() -> 
     assert bad[0].text.startswith('<a:b> <a:c> "xxx')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [b"\n", b"\r\n", b"\r", b""])
 @pytest.mark.parametrize(
     "excess", [-1, 0, 1, ntriples.CHUNK - 1, ntriples.CHUNK, 2 * ntriples.CHUNK]

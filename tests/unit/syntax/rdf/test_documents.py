@@ -133,6 +133,7 @@ def test_progress_is_told_for_every_format(tmp_path: Path, extension: str) -> No
     assert seen == [path.stat().st_size]
 
 
+@pytest.mark.slow
 def test_many_statements_come_in_batches_and_none_is_lost() -> None:
     lines = b"".join(b"<a:b> <a:c> <a:%d> .\n" % i for i in range(150_000))
     batches = list(read_rows(lines, Dictionary()))

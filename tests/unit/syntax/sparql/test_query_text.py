@@ -33,6 +33,7 @@ def test_what_is_too_much_is_refused(text: str, said: str) -> None:
     assert said in caught.value.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -21,7 +21,12 @@ from livefacts.engine.contract import (
     RuleTally,
 )
 from livefacts.engine.embedded.change.fact_base import FactBase, Settings
-from livefacts.engine.embedded.change.stored_facts import asserted_after, difference, rows_of
+from livefacts.engine.embedded.change.stored_facts import (
+    FactPieces,
+    asserted_after,
+    difference,
+    rows_of,
+)
 from livefacts.engine.embedded.kernel.driver import Interpreter
 from livefacts.engine.embedded.proofs.backward_search import BoundRules
 from livefacts.engine.embedded.schema.chase import NotSingleError
@@ -179,6 +184,10 @@ class EmbeddedEngine:
     def rows(self, shape: int, derived: bool | None = None, names: KnownNames | None = None) -> Ids:
         """The facts of a shape; only conclusions, or only what was asserted; only these names."""
         return rows_of(self.store, shape, derived, names)
+
+    def pieces(self) -> FactPieces:
+        """The facts, to be looked at piece by piece; equal as long as they are in the same rows."""
+        return FactPieces(self.store)
 
     def facts(self) -> Facts:
         """Everything that holds, hidden predicates included, by shape."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +11,29 @@ from livefacts.engine.contract import TRIPLES, Change, Facts, Flags, IdDelta, Id
 from livefacts.store.facts import bits
 from livefacts.store.facts.row_store import RowStore
 from livefacts.store.facts.selection import KnownNames
+
+
+@dataclass(frozen=True, slots=True)
+class FactPieces:
+    """The facts of a store, to be looked at piece by piece while changes go on between.
+
+    A fact stays in its row as long as it is stored, so that what no change touches is met once.
+    Another store, as a change that computes everything anew makes it, has other rows.
+    """
+
+    _store: RowStore
+
+    def shapes(self) -> tuple[int, ...]:
+        """The shapes of which there may be facts."""
+        return tuple(self._store.relations)
+
+    def piece(self, shape: int, first: int, end: int) -> tuple[Ids, Ids] | None:
+        """The facts in the rows from one number to another, and how they stand; None: no more."""
+        return self._store.piece(self._store.relation(shape), first, end)
+
+    def counts(self) -> dict[int, int]:
+        """How many facts there are, by shape."""
+        return {shape: self._store.live(each) for shape, each in self._store.relations.items()}
 
 
 def rows_of(

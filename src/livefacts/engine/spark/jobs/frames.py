@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from livefacts.engine.spark.jobs.tasks import context_of
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     CHANGES,
     GRAPHS,
@@ -33,6 +36,9 @@ TYPES = {
     pa.list_(pa.int64()): "array<long>",
 }
 KEYS = ("s", "p", "o")
+ROWS_AT_A_TIME, TASKS_PER_CORE = 100_000, 2
+MOST_CORES = 64
+"""What a cluster is taken to have that does not say it."""
 COUNTS = ("support", "told")
 GLOB = re.compile(r"([][{}*?\\])")
 
@@ -42,13 +48,15 @@ def frame(session: SparkSession, base: KnowledgeBase, table: str, commit: Commit
     return frame_of_files(session, table, base.files(table, commit))
 
 
-def frame_of_files(session: SparkSession, table: str, files: Sequence[str]) -> DataFrame:
+def frame_of_files(session: SparkSession, table: str, files: Sequence[StorePath]) -> DataFrame:
     """The rows of some data files of a table."""
     if not files:
         # Spark sees that an Arrow table has no rows, and leaves out all joins with it.
         return session.createDataFrame(SCHEMAS[table].empty_table())
     schema = ", ".join(f"`{field.name}` {TYPES[field.type]}" for field in SCHEMAS[table])
-    return session.read.schema(schema).parquet(*map(literally, files))
+    if files[0].is_local:
+        return session.read.schema(schema).parquet(*(literally(str(file)) for file in files))
+    return _read_in_tasks(session, table, files, schema)
 
 
 def literally(path: str) -> str:
@@ -58,6 +66,25 @@ def literally(path: str) -> str:
     '/data/kb \\\\{old\\\\}/facts_3'
     """
     return GLOB.sub(r"\\\1", path)
+
+
+def _read_in_tasks(
+    session: SparkSession, table: str, files: Sequence[StorePath], schema: str
+) -> DataFrame:
+    """The same of a remote store, which Spark itself may not know, and has no keys of."""
+    context = context_of(session)
+    cores = MOST_CORES if context is None else context.defaultParallelism
+    tasks = min(len(files), TASKS_PER_CORE * cores)
+    numbers = session.range(0, len(files), 1, tasks)
+    return numbers.mapInArrow(partial(_rows_of_files, table, files), schema)
+
+
+def _rows_of_files(
+    table: str, files: Sequence[StorePath], numbers: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    for batch in numbers:
+        for number in batch["id"].to_pylist():
+            yield from files[number].read_table(SCHEMAS[table]).to_batches(ROWS_AT_A_TIME)
 
 
 def facts_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -27,6 +26,7 @@ from livefacts.engine.spark.joins.rule_queries import widest
 from livefacts.kb.bucket_stages import FOLLOWED, Bucket, collect_bucket
 from livefacts.kb.buckets import posted
 from livefacts.kb.consequences import FACTS
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     CHANGES,
     OVERWRITE,
@@ -158,7 +158,7 @@ def _written(work: Work, table: str, rows: DataFrame) -> list[DataFile]:
 
 
 def _write_rows(
-    path: Path, table: str, batches: Iterator[pa.RecordBatch]
+    path: StorePath, table: str, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     listed = [batch for batch in batches if len(batch)]
     if listed:

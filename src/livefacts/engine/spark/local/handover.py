@@ -9,7 +9,6 @@ and the joins do it after all.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from livefacts.kb import predicate_rows
 from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.buckets import bucket_of
 from livefacts.kb.consequences import fact_table, in_order
+from livefacts.kb.delta_log import size_of
 from livefacts.kb.id_map import IdMap
 from livefacts.kb.predicate_rows import CountedRows
 from livefacts.kb.rule_table import rule_notes, rules_write
@@ -111,7 +111,7 @@ def room_for(base: KnowledgeBase, commit: Commit, given: int) -> Room:
     facts = sum(base.count(table, commit) for table in (TRIPLES_TABLE, PREDICATES_TABLE))
     facts = max(0, facts - int(commit.notes.get(DERIVED, 0)))
     files = base.files(TERMS, commit)
-    terms, texts = base.count(TERMS, commit), sum(map(os.path.getsize, files))
+    terms, texts = base.count(TERMS, commit), size_of(files)
     needed = facts * BYTES_PER_FACT + terms * BYTES_PER_TERM + texts * TEXT_GROWTH
     return Room(facts, needed, given)
 

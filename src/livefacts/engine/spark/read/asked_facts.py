@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -19,7 +18,10 @@ from numpy.typing import NDArray
 from pyoxigraph import BlankNode, DefaultGraph, Quad, Triple
 
 from livefacts.engine.spark.read.row_statements import statements_of
+from livefacts.engine.spark.read.splits import is_of_rules
 from livefacts.errors import InputError, RuleError
+from livefacts.kb.stores.address import is_remote
+from livefacts.kb.stores.file_path import StorePath, store_path
 from livefacts.kb.term_encoding import Encoding, encode_numbers, keep_apart
 from livefacts.language.program import Program
 from livefacts.model.facts import Fact, Symbol, Term
@@ -28,19 +30,18 @@ from livefacts.store.terms.blank_labels import label_in
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.hash_ids import HashIds
 from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch
-from livefacts.syntax.input.files import without_compression
+from livefacts.syntax.input.files import File
 from livefacts.syntax.rdf.documents import read_rows, read_text
 from livefacts.syntax.rulelang.rule_parser import parse, read_rules
 
 Statement = Triple | Quad | Fact
 Facts: TypeAlias = str | os.PathLike[str] | pa.Table | Iterable[Statement]
-"""Text in Turtle, N-Triples or the rule language, a path to a file, rows of texts, or facts."""
+"""Text in Turtle, N-Triples or the rule language, a path or an address of a file, rows of texts, or facts."""
 QUADS = -1
 """The shape of triples with the named graph that asserts them."""
 WIDTHS = {TRIPLES: 3, QUADS: 4}
 Rows = dict[int, Ids]
 """Facts by shape, in the numbers of a dictionary."""
-RULES_SUFFIX = ".rules"
 
 
 def rows_of(facts: Facts, scope: bytes, dictionary: Dictionary) -> Rows:
@@ -53,10 +54,16 @@ def rows_of(facts: Facts, scope: bytes, dictionary: Dictionary) -> Rows:
         return _rows_of_batches(statements_of(facts, dictionary, scope))
     if not isinstance(facts, os.PathLike):
         return _rows_of_objects(facts, dictionary)
-    path = Path(facts)
-    if without_compression(path).suffix == RULES_SUFFIX:
-        return _rows_of_program(read_rules(path, _labels(scope)), dictionary)
-    return _rows_of_batches(read_rows(path, dictionary, scope=scope))
+    source: File = facts.source() if isinstance(facts, StorePath) else facts
+    if is_of_rules(os.fspath(facts)):
+        return _rows_of_program(read_rules(source, _labels(scope)), dictionary)
+    return _rows_of_batches(read_rows(source, dictionary, scope=scope))
+
+
+def placed(facts: Facts, options: Mapping[str, str]) -> Facts:
+    """The same facts; where they are an address on a remote store, with what it takes to read it."""
+    is_named = isinstance(facts, str | os.PathLike) and is_remote(facts)
+    return store_path(facts, options) if is_named else facts  # type: ignore[arg-type]
 
 
 def _rows_of_text(text: str, scope: bytes, dictionary: Dictionary) -> Rows:

@@ -8,9 +8,8 @@ cannot be read to its end has been sent by then: so all buckets are told to leav
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -29,6 +28,7 @@ from livefacts.kb.consequences import (
     told_facts,
 )
 from livefacts.kb.predicate_rows import ARGUMENT_COLUMNS
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     GRAPHS,
     PREDICATES_TABLE,
@@ -56,6 +56,8 @@ class ReadJob:
 
     encoding: Encoding
     buckets: int
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What it takes to read the input, where it is on a remote store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class Read:
     rejected: int = 0
     failure: str = ""
 
-    def paths(self, folder: Path) -> list[Path]:
+    def paths(self, folder: StorePath) -> list[StorePath]:
         """No data files: what was read was sent."""
         return []
 
@@ -101,7 +103,9 @@ class Reading(Protocol):
 
 def read_split(job: ReadJob, numbered: NumberedSplit) -> Generator[pa.RecordBatch, None, Read]:
     """Read and encode a split, and send triples, assertions, facts and terms to their buckets."""
-    return read_and_send(job, SplitReading(numbered.split, job.encoding), numbered.file)
+    return read_and_send(
+        job, SplitReading(numbered.split, job.encoding, job.options), numbered.file
+    )
 
 
 def read_and_send(
@@ -141,15 +145,15 @@ def _sent(job: ReadJob, file: int, piece: FactPiece) -> Iterator[pa.RecordBatch]
 class FactFiles:
     """The files of the tables of predicate facts, as they are before the change."""
 
-    facts: tuple[str, ...]
-    changes: tuple[str, ...]
+    facts: tuple[StorePath, ...]
+    changes: tuple[StorePath, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SettleJob:
     """What deduplicating tasks are given: where the tables are, their predicate facts, the change."""
 
-    path: Path
+    path: StorePath
     known: FactFiles
     seq: int = 0
 
@@ -169,7 +173,7 @@ class SettledBucket:
     """The files that were left out, by number."""
     clashes: tuple[tuple[int, tuple[str, ...], str], ...] = ()
 
-    def paths(self, folder: Path) -> list[Path]:
+    def paths(self, folder: StorePath) -> list[StorePath]:
         """Its data files, in the folder of a knowledge base."""
         tables = {
             TRIPLES_TABLE: self.facts,
@@ -275,7 +279,7 @@ def _settled_predicates(job: SettleJob, bucket: Bucket, sent: Blocks) -> DataFil
     return write_file(job.path / PREDICATES_TABLE, predicate_rows.as_table(facts), bucket.number)
 
 
-def keep_told(path: Path, known: FactFiles, bucket: Bucket) -> DataFile | None:
+def keep_told(path: StorePath, known: FactFiles, bucket: Bucket) -> DataFile | None:
     """The predicate facts of a bucket that are asserted, without those that only followed."""
     before = predicate_rows.read_files(known.facts, known.changes)
     mine = predicate_rows.of_bucket(before, bucket.number, bucket.buckets)

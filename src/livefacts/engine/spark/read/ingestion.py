@@ -114,7 +114,10 @@ def _taken(work: Work, source: Source, encoding: Encoding, kept: KeptStages) -> 
     for salt in SALTS:
         again = f", again ({salt})" if salt > 1 else ""
         with work.stages.stage(f"read and deduplicate{again}") as stage:
-            job, settle = ReadJob(encoding, work.buckets), partial(settle_bucket, settling)
+            job, settle = (
+                ReadJob(encoding, work.buckets, work.base.options),
+                partial(settle_bucket, settling),
+            )
             if isinstance(source, FrameSource):
                 run = source.exchange(work, stage, job, settle, buckets)
             else:

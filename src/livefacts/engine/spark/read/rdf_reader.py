@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePath
 
 import numpy as np
 import pyarrow as pa
@@ -20,13 +20,14 @@ from livefacts.engine.spark.read.frame_columns import FILE, GRAPH, LINE, REASON,
 from livefacts.engine.spark.read.rdf_data_source import FAILFAST, PERMISSIVE, SourceOptions
 from livefacts.engine.spark.read.split_reader import SplitReading
 from livefacts.engine.spark.read.splits import (
-    RULES_SUFFIX,
     RangeStream,
     Split,
     find_files,
+    is_of_rules,
     make_splits,
 )
 from livefacts.errors import InputError
+from livefacts.kb.stores.file_path import StorePath, store_path
 from livefacts.kb.term_encoding import Encoding
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch
@@ -61,7 +62,7 @@ class RdfReader(DataSourceReader):
         options = self._options
         files = files_of(options.paths)
         for path in files:
-            if options.format is None and without_compression(path).suffix == RULES_SUFFIX:
+            if options.format is None and is_of_rules(str(path)):
                 raise InputError(f"{path} has rules, not RDF", hint="ingest takes its facts")
             format_of(path, options.format)
         splits = make_splits(
@@ -83,7 +84,7 @@ class RdfReader(DataSourceReader):
         split, first = partition.split, partition.first_line
         is_numbered = self._has_lines and format_of(split.path, split.format) in LINE_FORMATS
         rejects = Rejects(most=sys.maxsize)
-        reading = SplitReading(split, Encoding(), rejects, numbered=is_numbered)
+        reading = SplitReading(split, Encoding(), rejects=rejects, numbered=is_numbered)
         dictionary = Dictionary()
         for batch in reading.statements(dictionary):
             assert isinstance(batch, Batch), "files of rules are refused"
@@ -140,7 +141,7 @@ def _numbered(splits: Sequence[Split]) -> Iterator[RdfPartition]:
 
 def _lines_in(split: Split) -> int:
     buffer, lines = np.empty(PIECE, np.uint8), 0
-    stream = RangeStream(split)
+    stream = RangeStream(split, store_path(split.path))
     try:
         while size := stream.readinto(buffer.data):
             lines += int(np.count_nonzero(buffer[:size] == ord("\n")))
@@ -173,25 +174,30 @@ def _texts(batch: Batch, dictionary: Dictionary, first: int) -> dict[str, pa.Arr
     return columns
 
 
-def files_of(paths: Sequence[str]) -> list[Path]:
+def files_of(paths: Sequence[str]) -> list[StorePath]:
     """The files to read: those of folders, too, where their names say that they are RDF."""
     if not paths:
         raise InputError("no file to read", hint='load("data/*.nt.gz") names some')
     return [file for path in find_files(paths) for file in _files_in(path)]
 
 
-def _files_in(path: Path) -> list[Path]:
-    if not path.is_dir():
+def _files_in(path: StorePath) -> list[StorePath]:
+    if path.exists() or not path.list():
         return [path]
-    inside = sorted(each for each in path.rglob("*") if each.is_file())
-    shown = (
-        each
-        for each in inside
-        if not any(part.startswith(HIDDEN_STARTS) for part in each.relative_to(path).parts)
-    )
-    found = [each for each in shown if without_compression(each).suffix.lower() in FORMATS]
+    found = list(_inside(path))
     if not found:
         raise InputError(
             f"there is no file of RDF in {path}", hint=f"names end in {' '.join(FORMATS)}"
         )
     return found
+
+
+def _inside(folder: StorePath) -> Iterator[StorePath]:
+    """The files of RDF in a folder and those below it."""
+    for name, state in sorted(folder.list().items()):
+        if name.startswith(HIDDEN_STARTS):
+            continue
+        if state is None:
+            yield from _inside(folder / name)
+        elif without_compression(PurePath(name)).suffix.lower() in FORMATS:
+            yield folder / name

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 from livefacts.engine.spark.jobs.stage_report import Stage
 from livefacts.engine.spark.read.bucket_intake import Read, SettledBucket
 from livefacts.engine.spark.read.splits import Split
 from livefacts.kb.bucket_stages import Published
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import Commit, DataFile, KnowledgeBase
 from livefacts.syntax.input.rejects import Reject
 
@@ -35,24 +33,22 @@ Result = TypeVar("Result")
 class KeptStages:
     """The folder of one change: notes of what its stages have given."""
 
-    folder: Path
+    folder: StorePath
 
     def results(
         self,
         stage: Stage,
         run: Callable[[], list[Result]],
-        files_of: Callable[[Result], Iterable[str | Path]],
+        files_of: Callable[[Result], Iterable[StorePath]],
     ) -> list[Result]:
         """What a stage gives; found, if it was finished before, and run otherwise."""
         note = self.folder / f"{hashlib.sha256(stage.name.encode()).hexdigest()[:12]}.json"
         found: list[Result] | None = _read(note)
-        if found is not None and all(os.path.exists(f) for each in found for f in files_of(each)):
+        if found is not None and all(file.exists() for each in found for file in files_of(each)):
             stage.is_kept = True
             return found
         found = run()
-        part = note.with_suffix(".part")
-        part.write_text(json.dumps([packed(each) for each in found]), encoding="utf-8")
-        part.replace(note)
+        note.write(json.dumps([packed(each) for each in found]).encode())
         return found
 
 
@@ -62,34 +58,25 @@ def key_of(kind: str, start: Commit, *others: Any) -> str:
     return hashlib.sha256(json.dumps(packed(known)).encode()).hexdigest()[:32]
 
 
-def input_of(splits: Sequence[Split]) -> list[list[Any]]:
-    """The splits, and what shows whether their files have changed."""
-    return [[packed(split), *_state(split.path)] for split in splits]
-
-
-def _state(path: str) -> tuple[int, int]:
-    if not os.path.exists(path):
-        return 0, 0
-    found = os.stat(path)
-    return found.st_size, found.st_mtime_ns
+def input_of(splits: Sequence[Split]) -> list[Any]:
+    """The splits, which say what shows whether their files have changed."""
+    return [packed(split) for split in splits]
 
 
 @contextmanager
 def resumable(base: KnowledgeBase, key: str) -> Iterator[KeptStages]:
     """The folder of a change, as it was left; removed when the change is made."""
-    folder = base.path / FOLDER / key
     forget(base.path, besides=key)
-    folder.mkdir(parents=True, exist_ok=True)
-    yield KeptStages(folder)
+    yield KeptStages(base.path / FOLDER / key)
     forget(base.path)
 
 
-def forget(path: Path, besides: str = "") -> None:
+def forget(path: StorePath, besides: str = "") -> None:
     """Remove what changes that were cut off have left, besides that of one of them."""
     folder = path / FOLDER
-    for each in folder.iterdir() if folder.is_dir() else ():
-        if each.name != besides:
-            shutil.rmtree(each, ignore_errors=True)
+    for name in folder.list():
+        if name != besides:
+            (folder / name).delete_folder()
 
 
 # results as JSON
@@ -109,7 +96,7 @@ def unpacked(value: Any) -> Any:
     """The result that was packed; all sequences are tuples.
 
     >>> unpacked(packed([Split("a.nt", b"x")]))
-    (Split(path='a.nt', scope=b'x', format=None, start=0, end=-1),)
+    (Split(path='a.nt', scope=b'x', format=None, start=0, end=-1, length=0, version=''),)
     """
     if isinstance(value, list):
         return tuple(map(unpacked, value))
@@ -119,8 +106,8 @@ def unpacked(value: Any) -> Any:
     return bytes.fromhex(named["hex"]) if value[KIND] == "bytes" else KINDS[value[KIND]](**named)
 
 
-def _read(note: Path) -> list[Any] | None:
+def _read(note: StorePath) -> list[Any] | None:
     try:
-        return list(unpacked(json.loads(note.read_text(encoding="utf-8"))))
+        return list(unpacked(json.loads(note.read())))
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -8,16 +8,16 @@ is left out as a whole, and the others are not lost with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from pyoxigraph import BlankNode, RdfFormat
 
 from livefacts.engine.spark.read.asked_facts import row_of
-from livefacts.engine.spark.read.splits import RULES_SUFFIX, RangeStream, Split
+from livefacts.engine.spark.read.splits import RangeStream, Split, is_of_rules
 from livefacts.errors import InputError, LivefactsError
+from livefacts.kb.stores.file_path import StorePath, store_path
 from livefacts.kb.term_encoding import Encoding, Texts, encode_all
 from livefacts.model.facts import Term
 from livefacts.store.facts.row_store import TRIPLES
@@ -25,7 +25,6 @@ from livefacts.store.terms.blank_labels import label_in
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.hash_ids import HashIds
 from livefacts.store.terms.ntriples import DEFAULT_GRAPH, BadLine, Batch, StatementReader
-from livefacts.syntax.input.files import without_compression
 from livefacts.syntax.input.rejects import Reject, Rejects
 from livefacts.syntax.rdf.documents import format_of, read_rows
 
@@ -57,6 +56,7 @@ class SplitReading:
 
     split: Split
     encoding: Encoding
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
     rejects: Rejects = field(default_factory=lambda: Rejects(most=MOST_KEPT))
     numbered: bool = False
     lines: int = 0
@@ -74,11 +74,12 @@ class SplitReading:
     def statements(self, dictionary: Dictionary) -> Iterator[Statements]:
         """What the split says, a batch at a time."""
         split = self.split
-        if split.format is None and without_compression(Path(split.path)).suffix == RULES_SUFFIX:
-            yield _facts_of_rules(split, dictionary)
+        path = store_path(split.path, self.options)
+        if split.format is None and is_of_rules(split.path):
+            yield _facts_of_rules(split, path, dictionary)
         elif split.is_whole:
             yield from read_rows(
-                split.path,
+                path.source(),
                 dictionary,
                 format=split.format,
                 scope=split.scope,
@@ -86,10 +87,10 @@ class SplitReading:
                 numbered=self.numbered,
             )
         else:
-            yield from self._range(dictionary)
+            yield from self._range(path, dictionary)
 
-    def _range(self, dictionary: Dictionary) -> Iterator[Batch]:
-        stream = RangeStream(self.split)
+    def _range(self, path: StorePath, dictionary: Dictionary) -> Iterator[Batch]:
+        stream = RangeStream(self.split, path)
         reader = StatementReader(
             dictionary,
             scope=self.split.scope,
@@ -160,12 +161,12 @@ def _joined(parts: list[Ids], width: int) -> Ids:
     return np.concatenate(parts) if parts else np.zeros((0, width), np.int32)
 
 
-def _facts_of_rules(split: Split, dictionary: Dictionary) -> dict[int, Ids]:
+def _facts_of_rules(split: Split, path: StorePath, dictionary: Dictionary) -> dict[int, Ids]:
     """The facts of a file in the rule language, by shape."""
     from livefacts.syntax.rulelang.rule_parser import read_rules
 
     program = read_rules(
-        split.path, lambda label: BlankNode(label_in(split.scope, label.encode()).decode())
+        path.source(), lambda label: BlankNode(label_in(split.scope, label.encode()).decode())
     )
     if program.rules:
         raise InputError(

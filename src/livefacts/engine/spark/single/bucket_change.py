@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +26,7 @@ from livefacts.kb.consequences import (
     triples_of,
 )
 from livefacts.kb.live_buckets import Columns, contains, netted
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import CHANGES, DataFile, write_file
 from livefacts.store.facts.hash_rows import ordered
 from livefacts.store.terms.hash_ids import HashIds
@@ -88,7 +88,7 @@ def follow_change(
 class SignChange:
     """What signing tasks are given: the number of the change, and what it does to the schema's."""
 
-    path: Path
+    path: StorePath
     seq: int
     schema: pa.Table
 

@@ -118,6 +118,7 @@ def test_losses_are_the_same_if_every_part_is_searched(
     assert_exact(seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lookups", [64, -1], ids=["looked up", "searched"])
 @pytest.mark.parametrize("seed", range(80, 100))
 def test_losses_are_the_same_with_hardly_any_room(

@@ -25,6 +25,7 @@ def texts_of(piece: FactPiece) -> set[tuple[str, ...]]:
     return {tuple(texts[each] for each in row) for row in rows}
 
 
+@pytest.mark.slow
 def test_a_packed_file_is_read_in_pieces_that_stand_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,6 +71,7 @@ class Watched:
         return {(str(t.subject), str(t.predicate), str(t.object)) for t in self.reasoner}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", ["rho-df", "rdfs"])
 @pytest.mark.parametrize("seed", range(12))
 def test_random_changes_add_up_to_what_a_reasoner_has(rules: str, seed: int) -> None:
