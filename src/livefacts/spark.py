@@ -1,7 +1,8 @@
 """livefacts on Spark: `session` starts Spark, `Pipeline` works on a knowledge base, `watch`
-follows a query through a stream of update messages.
+follows a query through a stream of update messages, `register` makes files of RDF known to
+sessions that were started elsewhere: `spark.read.format("rdf")`.
 
->>> from livefacts.spark import Pipeline, session, watch
+>>> from livefacts.spark import Pipeline, register, session, watch
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from livefacts.engine.spark.session import require_extra, session
 require_extra()
 
 from livefacts.engine.spark.pipeline import Pipeline  # noqa: E402
+from livefacts.engine.spark.read.rdf_data_source import register  # noqa: E402
 from livefacts.service.continuous.on_spark import watch  # noqa: E402
 
-__all__ = ["Pipeline", "session", "watch"]
+__all__ = ["Pipeline", "register", "session", "watch"]

@@ -168,6 +168,15 @@ def test_a_page_prints_what_its_remarks_say(
     assert capsys.readouterr().out.splitlines() == promised
 
 
+def test_the_page_on_dataframes_prints_what_its_remarks_say(
+    spark: object,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    test_a_page_prints_what_its_remarks_say("dataframes.md", tmp_path, monkeypatch, capsys)
+
+
 def test_the_page_on_queries_runs_as_it_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,6 +45,7 @@ def spark() -> None:
     livefacts spark query --kb kb/ 'SELECT ...'                     SPARQL, answered by Spark
     livefacts spark history --kb kb/                                all changes
     livefacts spark optimize --kb kb/                               fold changes in, make room
+    livefacts spark verify --kb kb/                                 compute anew, and compare
     """
 
 
@@ -319,6 +320,31 @@ def optimize_command(
     livefacts spark optimize --kb kb/ --keep 10
     """
     say(str(_pipeline(kb, master).optimize(keep=keep)))
+
+
+@app.command("verify", short_help="Compute everything anew, and compare.")
+def verify_command(
+    kb: Base,
+    form: Annotated[
+        HistoryFormat, typer.Option("--format", help="How to print the report.")
+    ] = HistoryFormat.text,
+    master: Master = None,
+) -> None:
+    """Read all files, compute everything anew in tasks, and compare it with the tables.
+
+    Facts, what was asserted, counters, terms and graphs are compared, and files that are damaged
+    are named. Differences are listed, and the command then ends with 1.
+
+    \b
+    livefacts spark verify --kb kb/
+    livefacts spark verify --kb kb/ --format json
+    """
+    report = _pipeline(kb, master).verify()
+    typer.echo(
+        str(report) if form is HistoryFormat.text else json.dumps(report.as_dict(), indent=2)
+    )
+    if not report:
+        raise typer.Exit(ExitCode.ERROR)
 
 
 @app.command("plan", short_help="Say where each rule runs.")

@@ -8,6 +8,7 @@ folded into these.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import groupby
 
 import pyarrow as pa
@@ -39,11 +40,11 @@ FOLD_PART = 4
 
 
 def merge_small_files(
-    base: KnowledgeBase, start: Commit, writes: Mapping[str, Write], every: int = TIDY_EVERY
+    base: KnowledgeBase, start: Commit, writes: Mapping[str, Write], every: int | None = None
 ) -> dict[str, Write]:
     """The writes of a change, which now and then replace small files of earlier ones."""
     found = dict(writes)
-    if (start.seq + 1) % every or not base.has_links:
+    if (start.seq + 1) % (every or TIDY_EVERY) or not base.has_links:
         return found
     for table in GROWING:
         if table in found and found[table].mode != Write().mode:
@@ -66,7 +67,8 @@ def _merged_files(
     for bucket, group in groupby(sorted(small), key=lambda file: _bucket(table, file.name)):
         files = list(group)
         if len(files) > 1:
-            made.append(write_file(base.path / table, _rows(table, files), bucket))
+            file = write_file(base.path / table, _rows(table, files), bucket)
+            made.append(replace(file, is_new=False))
             replaced += [file.name for file in files]
     return made, replaced
 

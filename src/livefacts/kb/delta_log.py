@@ -24,12 +24,17 @@ LAST_CHECKPOINT = "_last_checkpoint"
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A Parquet file that a task wrote into a table's folder; `written` is in milliseconds."""
+    """A Parquet file that a task wrote into a table's folder; `written` is in milliseconds.
+
+    One whose rows are those of files that it replaces is not new: whoever follows the table by its
+    log has seen them.
+    """
 
     name: str
     size: int
     rows: int
     written: int
+    is_new: bool = True
 
 
 class TakenError(Exception):
@@ -136,6 +141,6 @@ def _added(file: DataFile) -> dict[str, Any]:
         "partitionValues": {},
         "size": file.size,
         "modificationTime": file.written,
-        "dataChange": True,
+        "dataChange": file.is_new,
         "stats": json.dumps({"numRecords": file.rows}),
     }

@@ -531,7 +531,7 @@ def _add_action(file: DataFile) -> Any:
     from deltalake.transaction import AddAction
 
     stats = json.dumps({"numRecords": file.rows})
-    return AddAction(file.name, file.size, {}, file.written, True, stats)
+    return AddAction(file.name, file.size, {}, file.written, file.is_new, stats)
 
 
 def _at_once(*transactions: Any) -> Any:

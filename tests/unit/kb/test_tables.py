@@ -242,3 +242,19 @@ def test_the_view_in_the_documentation_gives_the_facts_in_duckdb(
         assert len(rows) == pipeline.facts().count() == told
         assert {f"{s} {p} {o} .\n" for s, p, o in rows} <= {TRIPLE, OTHER}
         pipeline.update(remove=OTHER)
+
+
+def test_the_lines_in_the_documentation_read_the_tables_with_polars(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("polars")
+    reasoner = lf.Reasoner()
+    reasoner.add(TRIPLE + OTHER)
+    reasoner.checkpoint(tmp_path / "kb")
+    base = KnowledgeBase(tmp_path / "kb")
+    page = (Path(__file__).parents[3] / "docs" / "spark.md").read_text(encoding="utf-8")
+    block = next(b for b in page.split("```python\n") if b.startswith("import polars"))
+    monkeypatch.chdir(tmp_path)
+    found: dict[str, Any] = {"versions": base.last().versions}
+    exec(block.split("```")[0], found)
+    assert {f"{s} {p} {o} .\n" for s, p, o in found["rows"].rows()} == {TRIPLE, OTHER}

@@ -15,10 +15,13 @@ Out: commits of a knowledge base (`kb`), reports, DataFrames of facts and deltas
 - `local`: general rules that fit into memory: the embedded engine over the tables
 - `road_choice`: which of these roads a change takes
 - `optimizer`: changes folded into facts, small files into larger ones, vacuum
+- `table_verification`: everything computed anew, and compared with what the tables say
 - `sparql`: queries over the tables, as one DataFrame
+- `sql_views`: a version as a database of views
 - `watch`: continuous queries over update messages, as streaming DataFrames
 - `pipeline`: the door: ingest, materialize, update, change rules, read
 
 Paper: DynamiTE (parallel materialization, and its maintenance).
-Design: docs/design/0007-spark-and-delta.md, docs/design/0008-rules-as-joins.md
+Design: docs/design/0007-spark-and-delta.md, docs/design/0008-rules-as-joins.md,
+docs/design/0026-dataframes-in-and-out.md
 """

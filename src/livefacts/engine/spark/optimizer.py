@@ -8,7 +8,7 @@ removed: those of versions that were dropped, and those of changes that were cut
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 
 import pyarrow as pa
@@ -45,7 +45,7 @@ from livefacts.kb.vacuum import Removed, vacuum_versions
 
 FOLDED = (TRIPLES_TABLE, TERMS, CHANGES, PREDICATE_CHANGES, GRAPHS)
 """Tables whose files are by bucket, or whose rows add up: Delta must not put them together."""
-MADE = "name string, size long, rows long, written long"
+MADE = "name string, size long, rows long, written long, is_new boolean"
 
 
 def optimize(work: Work, keep: int | None = None) -> JobReport:
@@ -87,7 +87,13 @@ def _term_writes(work: Work) -> dict[str, Write]:
     buckets = bucket_files(work.base, work.start, work.buckets)
     if not any(len(bucket.terms) > 1 for bucket in buckets):
         return {}
-    return {TERMS: _rewritten(work, "compact terms", compact_terms, buckets)}
+    written = _rewritten(work, "compact terms", compact_terms, buckets)
+    if not work.base.has_links or work.base.is_ahead(TERMS, work.start):
+        return {TERMS: written}
+    # The same rows in other files: who follows the table by its log has seen them.
+    files = tuple(replace(file, is_new=False) for file in written.files)
+    old = tuple(file.name for bucket in buckets for file in bucket.terms)
+    return {TERMS: Write(files, replaced=old)}
 
 
 def _predicate_writes(work: Work) -> dict[str, Write]:
@@ -98,7 +104,7 @@ def _predicate_writes(work: Work) -> dict[str, Write]:
         facts = counted_predicates(work.session, work.base, work.start)
         writing = partial(write_batches, work.base.path / PREDICATES_TABLE)
         found = facts.coalesce(work.buckets).mapInArrow(writing, MADE).collect()
-        files = tuple(DataFile(row.name, row.size, row.rows, row.written) for row in found)
+        files = tuple(DataFile(*row) for row in found)
         stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
     return {PREDICATES_TABLE: Write(files, OVERWRITE), PREDICATE_CHANGES: Write((), OVERWRITE)}
 

@@ -19,6 +19,13 @@ from livefacts.engine.spark.local.change_in_memory import is_handed_over
 from livefacts.engine.spark.local.handover import TooLargeError, bytes_of, close_in_driver, room_for
 from livefacts.engine.spark.optimizer import optimize
 from livefacts.engine.spark.read.asked_facts import Facts, read_asked, settle
+from livefacts.engine.spark.read.frame_source import (
+    FrameSource,
+    check_frame,
+    is_frame,
+    size_of,
+    table_of_frame,
+)
 from livefacts.engine.spark.read.ingestion import ingest
 from livefacts.engine.spark.read.splits import BYTES_PER_SPLIT, find_files, make_splits
 from livefacts.engine.spark.road_choice import JOINS, SMALL, Changer, Roads
@@ -40,6 +47,8 @@ from livefacts.syntax.rule_sets import RuleSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from livefacts.engine.spark.table_verification import TablesReport
 
 LOCAL, BY_NAME = "local", "by-name"
 BYTES_PER_BUCKET = 96 << 20
@@ -93,20 +102,25 @@ class Pipeline:
     # changes
 
     def ingest(
-        self, sources: Sources, *, format: str | None = None, bnodes: str = LOCAL, batch: str = ""
+        self,
+        sources: Sources | DataFrame,
+        *,
+        format: str | None = None,
+        bnodes: str = LOCAL,
+        batch: str = "",
     ) -> JobReport:
         """Read files of triples in any RDF format; paths and globs, .gz and .zst too.
 
+        Or a DataFrame with the columns s, p, o and, for named graphs, g, of N-Triples text.
         What cannot be read is listed in `rejects()`; a file that cannot be read to its end
         is left out.  A `batch` that was ingested before is not ingested again.
         """
         if bnodes not in (LOCAL, BY_NAME):
             raise InputError(f"unknown bnodes={bnodes!r}", hint=f'use "{LOCAL}" or "{BY_NAME}"')
+        if is_frame(sources):
+            return self._ingest_frame(sources, format, bnodes, batch)
         files = find_files(sources, self.base.options)
-        # Kernels are compiled here, once, and not by every worker at the same time.
-        announce_compilation()
-        settle(read_asked(SAMPLE), Encoding(), lambda ids: {})
-        compile_kernels()
+        _compile_all()
         splits = make_splits(
             files,
             f"s{self.base.last().seq + 1}",
@@ -122,6 +136,25 @@ class Pipeline:
             self.base.create({"buckets": self._buckets or self._chosen_buckets(size)})
             return ingest(self._work(start), splits, batch)
 
+    def _ingest_frame(
+        self, frame: DataFrame, format: str | None, bnodes: str, batch: str
+    ) -> JobReport:
+        if format is not None:
+            raise InputError(
+                "a DataFrame has no format", hint=f'spark.read.format("rdf") takes "{format}"'
+            )
+        check_frame(frame, self.session)
+        _compile_all()
+        # Labels have a scope of their own if they are local, and stay as they are otherwise.
+        scope = f"s{self.base.last().seq + 1}f0" if bnodes == LOCAL else ""
+        with self.base.writing(new=True) as start:
+            replayed = self._replayed(batch)
+            if replayed is not None:
+                return replayed
+            self.base.create({"buckets": self._buckets or self._chosen_buckets(size_of(frame))})
+            source = FrameSource(frame, scope.encode(), batch)
+            return ingest(self._work(start), source, batch)
+
     def materialize(self, rules: RuleSource | None = None, *, batch: str = "") -> JobReport:
         """Draw every conclusion from what was asserted, under these rules or those it had."""
         with self.base.writing() as start:
@@ -131,34 +164,50 @@ class Pipeline:
             self._require_facts(start)
             program = self.program if rules is None else rule_sets.open_rules(rules)
             check(program)
-            if program.facts or self._changer.roads.takes_joins(program):
-                return self._close_general(start, program, batch=batch)
-            try:
-                return materialize_single(self._work(start), program, batch)
-            except SchemaNotSingleError:
-                return self._close_general(start, program, batch=batch)
+            return self._close(self._work(start), program, batch)
 
-    def _close_general(self, start: Commit, program: Program, *, batch: str) -> JobReport:
+    def _close(self, work: Work, program: Program, batch: str = "") -> JobReport:
+        """Draw every conclusion, by the road that the program and its size ask for."""
+        if not program.facts and not self._changer.roads.takes_joins(program):
+            with suppress(SchemaNotSingleError):
+                return materialize_single(work, program, batch)
         from livefacts.engine.spark.joins.general_rules import close_general
 
-        room = room_for(self.base, start, self._memory)
+        room = room_for(work.base, work.start, self._memory)
         if room.fits and self._changer.roads.road != JOINS:
             with suppress(TooLargeError):
-                return close_in_driver(self._work(start), program, room, batch)
-        return close_general(self._work(start), program, batch=batch)
+                return close_in_driver(work, program, room, batch)
+        return close_general(work, program, batch=batch)
 
-    def update(self, *, add: Facts = (), remove: Facts = (), batch: str = "") -> JobReport:
+    def verify(self) -> TablesReport:
+        """Compute everything anew by tasks, from what is asserted, and compare it with the tables.
+
+        Nothing is changed, and nobody else changes anything meanwhile.
+        """
+        from livefacts.engine.spark.table_verification import verify_tables
+
+        with self.base.writing() as start:
+            self._require_closed(start)
+            return verify_tables(self._work(start), self._close)
+
+    def update(
+        self, *, add: Facts | DataFrame = (), remove: Facts | DataFrame = (), batch: str = ""
+    ) -> JobReport:
         """Assert and retract facts in one change; removals come first.
 
-        `add` and `remove` are text, a Path to a file, or facts.  `delta` of the report's
-        `seq` is exactly what has come and gone.
+        `add` and `remove` are text, a Path to a file, facts, or a DataFrame as `ingest` takes it.
+        `delta` of the report's `seq` is exactly what has come and gone.
         """
         with self.base.writing() as start:
             replayed = self._replayed(batch)
             if replayed is not None:
                 return replayed
             self._require_closed(start)
-            return self._changer.update(self._work(start), add, remove, batch)
+            coming, going = (self._asked(facts) for facts in (add, remove))
+            return self._changer.update(self._work(start), coming, going, batch)
+
+    def _asked(self, facts: Facts | DataFrame) -> Facts:
+        return table_of_frame(facts, self.session) if is_frame(facts) else facts
 
     def change_rules(
         self,
@@ -283,6 +332,15 @@ class Pipeline:
 
         return query_frame(self.session, self.base, self._commit(version), text, prefixes)
 
+    def create_views(self, database: str = "kg", *, version: int | None = None) -> list[str]:
+        """Views of a version, for Spark's SQL: `kg.triples`, `kg.vertices`, `kg.edges`, …; their names.
+
+        They show that version until they are made again.
+        """
+        from livefacts.engine.spark.sql_views import SqlViews
+
+        return SqlViews(self.session, self.base, self._commit(version), database).create()
+
     def terms(self, *, version: int | None = None) -> DataFrame:
         """All terms: id and text."""
         return frames.terms_frame(self.session, self.base, self._commit(version))
@@ -342,6 +400,13 @@ def _is_schema_only(rule: Rule) -> bool:
 def _part(title: str, rules: Iterable[Rule]) -> str:
     lines = [f"  {rule.id}: {write_rule(rule)}" for rule in rules]
     return "\n".join([title, *lines]) if lines else ""
+
+
+def _compile_all() -> None:
+    """Compile kernels here, once, and not in every worker at the same time."""
+    announce_compilation()
+    settle(read_asked(SAMPLE), Encoding(), lambda ids: {})
+    compile_kernels()
 
 
 def _unpacked(path: str) -> int:

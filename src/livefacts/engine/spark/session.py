@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import livefacts
 from livefacts.engine.spark.java import find_java, wrapped
 from livefacts.errors import LivefactsError
+from livefacts.store.machine_code import user_cache_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,6 +74,8 @@ def session(
     require_extra()
     from pyspark.sql import SparkSession
 
+    from livefacts.engine.spark.read.rdf_data_source import register
+
     level = _log_level(log)
     chosen = chosen_master(master)
     if not _is_submitted():
@@ -85,7 +88,7 @@ def session(
         builder = builder.master(with_attempts(chosen))
     for key, value in {**_settings(chosen), **settings}.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    return register(builder.getOrCreate())
 
 
 def chosen_master(master: str | None) -> str:
@@ -164,6 +167,8 @@ def _settings(master: str) -> dict[str, str]:
         del chosen["spark.driver.host"], chosen["spark.driver.bindAddress"]
     # A shuffle into more parts than there are cores only makes more small tasks.
     chosen["spark.sql.shuffle.partitions"] = str(max(2, 2 * (os.cpu_count() or 1)))
+    # Even without a metastore Spark makes a folder for its databases, where the command was typed.
+    chosen["spark.sql.warehouse.dir"] = str(user_cache_directory() / "warehouse")
     if is_local_master(master):
         # Executors of a local cluster find this package, and its compiled kernels, where we do.
         chosen["spark.executorEnv.PYTHONPATH"] = _python_path()

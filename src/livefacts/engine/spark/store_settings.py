@@ -52,8 +52,9 @@ def _found(session: SparkSession, prefix: str, names: Mapping[str, str]) -> dict
     return {option: value for option, value in asked if value}
 
 
-def _setting(session: SparkSession, name: str) -> str:
-    return str(session.conf.get(f"spark.hadoop.{name}", "") or "")
+def _setting(session: SparkSession | None, name: str) -> str:
+    # What is done in the driver needs no session.
+    return "" if session is None else str(session.conf.get(f"spark.hadoop.{name}", "") or "")
 
 
 def _of_s3(session: SparkSession, bucket: str) -> dict[str, str]:

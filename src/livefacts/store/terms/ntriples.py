@@ -39,6 +39,7 @@ TIME = re.compile(rb'-?[0-9]+|"[-+:.TZ0-9]+"(?:\^\^<[^<>]*>)?')
 TIMED = "the last term is a time, and facts with times are a stream"
 """Why a line is rejected that would be a statement without its last term."""
 
+RETURN = ord("\r")
 OVERLONG = -1
 HEAD = 400
 """Bytes that are kept of a line that is too long, or rejected."""
@@ -60,10 +61,14 @@ class BadLine(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Rows of ids, and the graph of each row, or None if all are in the default graph."""
+    """Rows of ids, and the graph of each row, or None if all are in the default graph.
+
+    `lines` are the numbers of the lines on which they stand, where these were asked for.
+    """
 
     rows: Ids
     graphs: Ids | None
+    lines: NDArray[np.int64] | None = None
 
 
 class LineBuffer:
@@ -194,7 +199,8 @@ def _plain_spans(
 class StatementReader:
     """Reads one N-Triples or N-Quads text into a dictionary, line by line.
 
-    `size` is that of the text, where it is known: a short one needs little room.
+    `size` is that of the text, where it is known: a short one needs little room.  With
+    `numbered`, batches say on which line each row stands.
     """
 
     def __init__(
@@ -205,7 +211,9 @@ class StatementReader:
         quads: bool,
         on_bad_line: Callable[[BadLine], None],
         size: int = CHUNK,
+        numbered: bool = False,
     ) -> None:
+        self._numbered = numbered
         self._dictionary = dictionary
         self._scope = scope
         self._quads = quads
@@ -232,10 +240,16 @@ class StatementReader:
     def _read_lines(self, text: NDArray[np.uint8], size: int) -> Iterator[Batch]:
         position = 0
         while position < size:
+            begin, first = position, self._line
             position, self._line, count, slow = scan(
                 text, position, size, self._line, self._quads, self._spans
             )
-            if count:
+            if count and self._numbered:
+                # A subject that is that of the line before has its place there.
+                places = self._spans.starts[1 : 3 * count : 3]
+                numbers = first + _lines_before(text[begin:position], places - begin)
+                yield self._encode(text, count)._replace(lines=numbers)
+            elif count:
                 yield self._encode(text, count)
             if slow:
                 yield from self._read_slowly(text, self._spans.slow[:slow].tolist())
@@ -260,7 +274,9 @@ class StatementReader:
                 (text[start:end].tobytes(), number)
                 for start, end, number in lines[first : first + LINES_AT_A_TIME]
             ]
-            canonical = self._in_canonical_form([line for line, _ in group])
+            canonical = None
+            if not self._numbered:
+                canonical = self._in_canonical_form([line for line, _ in group])
             if canonical is None:
                 yield from self._read_one_by_one(group)
             else:
@@ -289,9 +305,13 @@ class StatementReader:
                 yield encode_quads(quads, self._dictionary, self._scope)
 
     def _read_one_by_one(self, group: list[tuple[bytes, int]]) -> Iterator[Batch]:
-        quads = [quad for line, number in group for quad in self._parse_line(line, number)]
-        if quads:
-            yield encode_quads(quads, self._dictionary, self._scope)
+        found = [
+            (quad, number) for line, number in group for quad in self._parse_line(line, number)
+        ]
+        if found:
+            numbers = np.array([number for _, number in found], np.int64)
+            quads = [quad for quad, _ in found]
+            yield encode_quads(quads, self._dictionary, self._scope)._replace(lines=numbers)
 
     def _parse_line(self, line: bytes, number: int) -> list[Quad]:
         if _is_nested_too_deeply(line):
@@ -312,6 +332,16 @@ class StatementReader:
     def _reject_overlong_line(self, head: bytes) -> None:
         self._reject(self._line, 1, f"line longer than {LONGEST_LINE:,} bytes", head)
         self._line += 1
+
+
+def _lines_before(text: NDArray[np.uint8], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many lines of a text end before each of some places; lines end with LF, CR or CRLF."""
+    is_end = text == NEWLINE
+    returns = text == RETURN
+    if returns.any():
+        returns[:-1] &= ~is_end[1:]
+        is_end |= returns
+    return np.searchsorted(np.flatnonzero(is_end), places)
 
 
 def _is_nested_too_deeply(line: bytes) -> bool:

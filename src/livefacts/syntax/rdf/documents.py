@@ -151,13 +151,15 @@ def read_rows(
     prefixes: dict[str, str] | None = None,
     progress: Progress | None = None,
     unpacked: int | None = None,
+    numbered: bool = False,
 ) -> Iterator[Batch]:
     """The statements of a source as batches of rows and graphs.
 
     `graph` is where statements of the default graph go.  Without `rejects` the first bad
     line raises an `InputError`.  `prefixes` is filled with those that the file declares.
+    With `numbered`, rows of N-Triples and N-Quads come with their lines.
     """
-    reading = _Reading(source, dictionary, scope, rejects)
+    reading = _Reading(source, dictionary, scope, rejects, numbered=numbered)
     with open_source(source, unpacked) as stream:
         kind = _kind_of(source, format, stream)
         if kind in LINE_FORMATS:
@@ -228,7 +230,9 @@ class _Reading:
         scope: bytes,
         rejects: Rejects | None,
         name: str | None = None,
+        numbered: bool = False,
     ) -> None:
+        self._numbered = numbered
         self._source = source
         self._name = name or name_of(source)
         self._dictionary = dictionary
@@ -238,12 +242,12 @@ class _Reading:
         self._accepted = 0
 
     def lines(self, stream: SourceStream, *, quads: bool) -> Iterator[Batch]:
-        reader = self._reader(self._scope, quads=quads)
+        reader = self._reader(self._scope, quads=quads, numbered=self._numbered)
         for batch in reader.read(stream):
             self._accepted += len(batch.rows)
             yield batch
 
-    def _reader(self, scope: bytes, *, quads: bool) -> StatementReader:
+    def _reader(self, scope: bytes, *, quads: bool, numbered: bool = False) -> StatementReader:
         source = self._source
         return StatementReader(
             self._dictionary,
@@ -251,6 +255,7 @@ class _Reading:
             quads=quads,
             on_bad_line=self._reject_line,
             size=len(source) if isinstance(source, bytes) else CHUNK,
+            numbered=numbered,
         )
 
     def document(
@@ -424,9 +429,11 @@ def _merged(batches: Iterable[Batch]) -> Iterator[Batch]:
 
 def _one_batch(batches: list[Batch]) -> Batch:
     rows = np.concatenate([batch.rows for batch in batches])
+    numbers = [batch.lines for batch in batches if batch.lines is not None]
+    lines = np.concatenate(numbers) if len(numbers) == len(batches) else None
     if all(batch.graphs is None for batch in batches):
-        return Batch(rows, None)
-    return Batch(rows, np.concatenate([_graphs(batch) for batch in batches]))
+        return Batch(rows, None, lines)
+    return Batch(rows, np.concatenate([_graphs(batch) for batch in batches]), lines)
 
 
 def _graphs(batch: Batch) -> Ids:

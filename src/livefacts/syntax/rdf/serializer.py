@@ -81,7 +81,7 @@ def _format_of_target(target: Target, format: str | RdfFormat | None) -> RdfForm
 
 def _pieces(batches: Iterable[Batch], with_graphs: bool) -> Iterator[Ids]:
     """Rows of three columns, or of four with the graph, not too many at a time."""
-    for rows, graphs in batches:
+    for rows, graphs, _ in batches:
         statements = rows
         if with_graphs:
             column = np.full(len(rows), DEFAULT_GRAPH, np.int32) if graphs is None else graphs

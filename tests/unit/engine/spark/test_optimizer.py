@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,21 @@ def test_optimizing_keeps_the_facts_and_every_version(pipeline: Pipeline) -> Non
     assert {version: held(pipeline, version) for version in range(1, 8)} == before
     assert listed(pipeline, CHANGES) == []
     assert len(listed(pipeline, TERMS)) == len(listed(pipeline, TRIPLES_TABLE)) == 2
+
+
+def test_terms_that_are_put_together_are_no_change_of_data(pipeline: Pipeline) -> None:
+    count = pipeline.terms().count()
+    pipeline.optimize()
+    assert pipeline.terms().count() == count
+    log = pipeline.base.path / TERMS / "_delta_log"
+    lines = [
+        line for entry in sorted(log.glob("*.json")) for line in entry.read_text().splitlines()
+    ]
+    changed = [json.loads(line).get(what) for line in lines for what in ("add", "remove")]
+    seen = [
+        json.loads(each["stats"])["numRecords"] for each in changed if each and each["dataChange"]
+    ]
+    assert sum(seen) == count, "a follower of the log sees each term once"
 
 
 def test_a_knowledge_base_in_order_gets_no_new_version(pipeline: Pipeline) -> None:

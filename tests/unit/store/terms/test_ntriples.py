@@ -149,6 +149,30 @@ def read(
     return rows, bad
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_know_the_lines_on_which_they_stand(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ntriples, "CHUNK", 1 << 10)
+    source, text, wanted = random.Random(f"lines {seed}"), b"", {}
+    for number in range(1, 400):
+        odd = source.choice([" ", "# nothing", "bad line", "<a:> <b:> "])
+        repeated = f'<a:s{number // 3}> <b:> "\\u0041{number}" .'
+        line = source.choice([f"<a:> <b:> <c:{number}> .", f"  {repeated}", repeated, odd])
+        text += line.encode() + source.choice([b"\n", b"\r\n", b"\r"])
+        if line.endswith(" ."):
+            wanted[number] = str(number)
+    dictionary, found = Dictionary(), {}
+    reader = StatementReader(
+        dictionary, scope=b"", quads=False, on_bad_line=lambda bad: None, numbered=True
+    )
+    for batch in reader.read(io.BytesIO(text)):
+        assert batch.lines is not None
+        objects = dictionary.texts(batch.rows[:, 2].tolist())
+        found |= dict(zip(batch.lines.tolist(), objects, strict=True))
+    assert {line: re.sub(r"\D", "", name) for line, name in found.items()} == wanted
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("quads", [False, True], ids=["triples", "quads"])
 @pytest.mark.parametrize("seed", range(4))

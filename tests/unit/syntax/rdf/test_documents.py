@@ -50,7 +50,7 @@ class Read:
         self.rows: list[tuple[str, ...]] = []
         self.prefixes: dict[str, str] = {}
         dictionary = Dictionary()
-        for rows, graphs in read_rows(
+        for rows, graphs, _ in read_rows(
             source,
             dictionary,
             rejects=self.rejects,

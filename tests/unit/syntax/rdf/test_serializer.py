@@ -29,7 +29,7 @@ ALL_FORMATS = [".nt", ".nq", ".ttl", ".trig", ".n3", ".rdf", ".owl", ".xml", ".j
 def rows_of(source: str | Path | bytes, dictionary: Dictionary) -> set[tuple[int, ...]]:
     format = "nq" if isinstance(source, bytes) else None
     found: set[tuple[int, ...]] = set()
-    for rows, graphs in read_rows(source, dictionary, format=format):
+    for rows, graphs, _ in read_rows(source, dictionary, format=format):
         column = np.full(len(rows), -1, np.int32) if graphs is None else graphs
         found.update(map(tuple, np.column_stack([rows, column]).tolist()))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -39,18 +40,32 @@ ROWS_AT_A_TIME, TASKS_PER_CORE = 100_000, 2
 MOST_CORES = 64
 """What a cluster is taken to have that does not say it."""
 COUNTS = ("support", "told")
+GLOB = re.compile(r"([][{}*?\\])")
 
 
 def frame(session: SparkSession, base: KnowledgeBase, table: str, commit: Commit) -> DataFrame:
     """A table at a commit."""
-    files = base.files(table, commit)
+    return frame_of_files(session, table, base.files(table, commit))
+
+
+def frame_of_files(session: SparkSession, table: str, files: Sequence[StorePath]) -> DataFrame:
+    """The rows of some data files of a table."""
     if not files:
         # Spark sees that an Arrow table has no rows, and leaves out all joins with it.
         return session.createDataFrame(SCHEMAS[table].empty_table())
     schema = ", ".join(f"`{field.name}` {TYPES[field.type]}" for field in SCHEMAS[table])
-    if base.path.is_local:
-        return session.read.schema(schema).parquet(*map(str, files))
+    if files[0].is_local:
+        return session.read.schema(schema).parquet(*(literally(str(file)) for file in files))
     return _read_in_tasks(session, table, files, schema)
+
+
+def literally(path: str) -> str:
+    """A path as Spark has to be told of it: some characters are patterns to it.
+
+    >>> literally("/data/kb {old}/facts_3")
+    '/data/kb \\\\{old\\\\}/facts_3'
+    """
+    return GLOB.sub(r"\\\1", path)
 
 
 def _read_in_tasks(

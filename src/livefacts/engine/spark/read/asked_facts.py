@@ -10,11 +10,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from pyoxigraph import BlankNode, DefaultGraph, Quad, Triple
 
+from livefacts.engine.spark.read.row_statements import statements_of
 from livefacts.engine.spark.read.splits import is_of_rules
 from livefacts.errors import InputError, RuleError
 from livefacts.kb.stores.address import is_remote
@@ -32,8 +35,8 @@ from livefacts.syntax.rdf.documents import read_rows, read_text
 from livefacts.syntax.rulelang.rule_parser import parse, read_rules
 
 Statement = Triple | Quad | Fact
-Facts = str | os.PathLike[str] | Iterable[Statement]
-"""Text in Turtle, N-Triples or the rule language, a path or an address of a file, or facts."""
+Facts: TypeAlias = str | os.PathLike[str] | pa.Table | Iterable[Statement]
+"""Text in Turtle, N-Triples or the rule language, a path or an address of a file, rows of texts, or facts."""
 QUADS = -1
 """The shape of triples with the named graph that asserts them."""
 WIDTHS = {TRIPLES: 3, QUADS: 4}
@@ -47,6 +50,8 @@ def rows_of(facts: Facts, scope: bytes, dictionary: Dictionary) -> Rows:
         return _rows_of_objects([facts], dictionary)
     if isinstance(facts, str):
         return _rows_of_text(facts, scope, dictionary)
+    if isinstance(facts, pa.Table):
+        return _rows_of_batches(statements_of(facts, dictionary, scope))
     if not isinstance(facts, os.PathLike):
         return _rows_of_objects(facts, dictionary)
     source: File = facts.source() if isinstance(facts, StorePath) else facts

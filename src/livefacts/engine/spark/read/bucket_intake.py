@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -38,7 +39,7 @@ from livefacts.kb.tables import (
     write_file,
 )
 from livefacts.kb.term_encoding import Encoding, clashes
-from livefacts.syntax.input.rejects import Reject
+from livefacts.syntax.input.rejects import Reject, Rejects
 
 TRIPLE_COLUMNS = pa.schema([(name, pa.int64()) for name in FACT_KEYS])
 QUAD_COLUMNS = pa.schema([(name, pa.int64()) for name in QUAD])
@@ -87,18 +88,40 @@ class Read:
         return []
 
 
+class Reading(Protocol):
+    """Something on its way into buckets: pieces, and afterwards what was rejected."""
+
+    split: Split
+    rejects: Rejects
+    failure: str
+
+    @property
+    def lines(self) -> int: ...
+
+    def pieces(self) -> Iterator[FactPiece]: ...
+
+
 def read_split(job: ReadJob, numbered: NumberedSplit) -> Generator[pa.RecordBatch, None, Read]:
     """Read and encode a split, and send triples, assertions, facts and terms to their buckets."""
-    reading, rows = SplitReading(numbered.split, job.encoding, job.options), 0
+    return read_and_send(
+        job, SplitReading(numbered.split, job.encoding, job.options), numbered.file
+    )
+
+
+def read_and_send(
+    job: ReadJob, reading: Reading, file: int
+) -> Generator[pa.RecordBatch, None, Read]:
+    """Send what is read, of the file with this number, to its buckets."""
+    rows = 0
     for piece in reading.pieces():
-        yield from _sent(job, numbered.file, piece)
+        yield from _sent(job, file, piece)
         rows += piece.rows
     rejects = reading.rejects
     if reading.failure:
         everywhere = range(job.buckets)
-        yield parcel(FAILURE, numbered.file, everywhere, [b""] * job.buckets)
-        return Read(numbered.split, failure=reading.failure)
-    return Read(numbered.split, rows, reading.lines, tuple(rejects.kept), rejects.count)
+        yield parcel(FAILURE, file, everywhere, [b""] * job.buckets)
+        return Read(reading.split, failure=reading.failure)
+    return Read(reading.split, rows, reading.lines, tuple(rejects.kept), rejects.count)
 
 
 def _sent(job: ReadJob, file: int, piece: FactPiece) -> Iterator[pa.RecordBatch]:

@@ -1,6 +1,6 @@
-"""Ingestion: files become asserted triples and terms, deduplicated, in one commit.
+"""Ingestion: files or a DataFrame become asserted triples and terms, deduplicated, in one commit.
 
-One job of two stages: splits are read, encoded and sent to buckets; then each bucket
+One job of two stages: splits of files, or partitions, are read, encoded and sent to buckets; then each bucket
 deduplicates its terms and its facts.  If two texts turn out to have the same hash, all but one of
 them become exceptions with ids of their own, and the splits are read once more.
 """
@@ -25,6 +25,7 @@ from livefacts.engine.spark.read.bucket_intake import (
     read_split,
     settle_bucket,
 )
+from livefacts.engine.spark.read.frame_source import FrameSource
 from livefacts.engine.spark.read.resumption import KeptStages, input_of, key_of, resumable
 from livefacts.engine.spark.read.splits import Split
 from livefacts.errors import InputError
@@ -73,19 +74,20 @@ class Taken:
         }
 
 
-def ingest(work: Work, splits: Sequence[Split], batch: str) -> JobReport:
-    """Work splits; one commit."""
+Source = Sequence[Split] | FrameSource
+"""What is read: pieces of files, or a DataFrame."""
+
+
+def ingest(work: Work, source: Source, batch: str) -> JobReport:
+    """Take in what a source has; one commit."""
     before = encoding_of(work.base, work.start)
-    key = key_of(
-        "ingest", work.start, work.buckets, sorted(before.exceptions.items()), input_of(splits)
-    )
+    known = source.key() if isinstance(source, FrameSource) else input_of(source)
+    key = key_of("ingest", work.start, work.buckets, sorted(before.exceptions.items()), known)
     with resumable(work.base, key) as kept:
-        taken = _taken(work, splits, before, kept)
+        taken = _taken(work, source, before, kept)
         rejects, figures = placed(taken.reads), taken.figures()
         if rejects and not figures["read"]:
-            raise InputError(
-                f"nothing could be read: {rejects[0]}", hint="are these files in the right format?"
-            )
+            raise InputError(f"nothing could be read: {rejects[0]}", hint=_unread_hint(source))
         notes = {
             "buckets": work.buckets,
             "told": figures["asserted"],
@@ -99,22 +101,33 @@ def ingest(work: Work, splits: Sequence[Split], batch: str) -> JobReport:
     return JobReport(commit.seq, "ingest", figures, tuple(work.stages.done), hints)
 
 
-def _taken(work: Work, splits: Sequence[Split], encoding: Encoding, kept: KeptStages) -> Taken:
+def _unread_hint(source: Source) -> str:
+    if isinstance(source, FrameSource):
+        return 'values are N-Triples text: <http://example.org/a>, _:b, "text"'
+    return "are these files in the right format?"
+
+
+def _taken(work: Work, source: Source, encoding: Encoding, kept: KeptStages) -> Taken:
     """Read and deduplicate until no two terms have the same id."""
     buckets = bucket_files(work.base, work.start, work.buckets)
     settling = SettleJob(work.base.path, fact_files(work), work.start.seq + 1)
     for salt in SALTS:
         again = f", again ({salt})" if salt > 1 else ""
         with work.stages.stage(f"read and deduplicate{again}") as stage:
-            reading = partial(read_split, ReadJob(encoding, work.buckets, work.base.options))
-            run = work.exchange(
-                stage, reading, numbered(splits), partial(settle_bucket, settling), buckets
+            job, settle = (
+                ReadJob(encoding, work.buckets, work.base.options),
+                partial(settle_bucket, settling),
             )
+            if isinstance(source, FrameSource):
+                run = source.exchange(work, stage, job, settle, buckets)
+            else:
+                reading = partial(read_split, job)
+                run = work.exchange(stage, reading, numbered(source), settle, buckets)
             found = kept.results(stage, run, lambda each: each.paths(work.base.path))
             reads = without_failed([each for each in found if isinstance(each, Read)])
             settled = [each for each in found if isinstance(each, SettledBucket)]
             stage.rows = sum(read.rows for read in reads)
-            stage.bytes = sum(split.size() for split in splits)
+            stage.bytes = sum(read.split.size() for read in reads)
         _require_same_left_out(settled)
         clashes = [clash for each in settled for clash in each.clashes]
         if not clashes:

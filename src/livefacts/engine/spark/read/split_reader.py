@@ -8,7 +8,7 @@ is left out as a whole, and the others are not lost with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,34 +49,30 @@ class FactPiece:
 
 @dataclass(slots=True)
 class SplitReading:
-    """A split on its way: how many lines there were, and what was rejected."""
+    """A split on its way: how many lines there were, and what was rejected.
+
+    With `numbered`, statements of lines come with their numbers.
+    """
 
     split: Split
     encoding: Encoding
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
     rejects: Rejects = field(default_factory=lambda: Rejects(most=MOST_KEPT))
+    numbered: bool = False
     lines: int = 0
     failure: str = ""
 
     def pieces(self) -> Iterator[FactPiece]:
         """The facts of the split; `failure` says why the file has to be left out, if it has."""
-        dictionary = Dictionary()
-        waiting = _Waiting()
         try:
-            for batch in self._batches(dictionary):
-                waiting.take(batch)
-                if waiting.rows >= ROWS_PER_PIECE:
-                    yield waiting.encoded(dictionary, self.encoding)
-                    dictionary.clear()
-                    waiting = _Waiting()
+            yield from encoded_pieces(self.statements, self.encoding)
         except LivefactsError as error:
             self.failure = _told(error)
         except OSError as error:
             self.failure = error.strerror or str(error)
-        else:
-            yield waiting.encoded(dictionary, self.encoding)
 
-    def _batches(self, dictionary: Dictionary) -> Iterator[Batch | dict[int, Ids]]:
+    def statements(self, dictionary: Dictionary) -> Iterator[Statements]:
+        """What the split says, a batch at a time."""
         split = self.split
         path = store_path(split.path, self.options)
         if split.format is None and is_of_rules(split.path):
@@ -88,6 +84,7 @@ class SplitReading:
                 format=split.format,
                 scope=split.scope,
                 rejects=self.rejects,
+                numbered=self.numbered,
             )
         else:
             yield from self._range(path, dictionary)
@@ -99,6 +96,7 @@ class SplitReading:
             scope=self.split.scope,
             quads=format_of(self.split.path, self.split.format) == RdfFormat.N_QUADS,
             on_bad_line=self._reject,
+            numbered=self.numbered,
         )
         try:
             yield from reader.read(stream)
@@ -110,6 +108,24 @@ class SplitReading:
         self.rejects.add(Reject(self.split.path, bad.line, bad.column, bad.reason, bad.text))
 
 
+Statements = Batch | dict[int, Ids]
+
+
+def encoded_pieces(
+    read: Callable[[Dictionary], Iterator[Statements]], encoding: Encoding
+) -> Iterator[FactPiece]:
+    """What is read into a dictionary, as pieces that fit a task."""
+    dictionary = Dictionary()
+    waiting = _Waiting()
+    for batch in read(dictionary):
+        waiting.take(batch)
+        if waiting.rows >= ROWS_PER_PIECE:
+            yield waiting.encoded(dictionary, encoding)
+            dictionary.clear()
+            waiting = _Waiting()
+    yield waiting.encoded(dictionary, encoding)
+
+
 class _Waiting:
     """What was read since the last piece."""
 
@@ -119,7 +135,7 @@ class _Waiting:
         self._quads: list[Ids] = []
         self._others: dict[int, Ids] = {}
 
-    def take(self, batch: Batch | dict[int, Ids]) -> None:
+    def take(self, batch: Statements) -> None:
         if isinstance(batch, dict):
             self._triples.append(batch.pop(TRIPLES, np.zeros((0, 3), np.int32)))
             self._others = batch

@@ -43,6 +43,13 @@ def query_frame(
 ) -> DataFrame:
     """The answers of a query at a commit."""
     query = shape_of(text, {**DECLARED, **(prefixes or {})}).bound
+    return answer_frame(session, base, commit, query)
+
+
+def answer_frame(
+    session: SparkSession, base: KnowledgeBase, commit: Commit, query: Query
+) -> DataFrame:
+    """The same of a query that was read."""
     terms = TermColumns(encoding_of(base, commit), frames.terms_frame(session, base, commit))
     answers = AlgebraFrames(
         session,
