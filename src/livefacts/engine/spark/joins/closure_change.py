@@ -28,6 +28,8 @@ from livefacts.engine.spark.joins.level_pass import HOLDS, Pass, Way
 from livefacts.engine.spark.joins.materialization import ALL, Closure, close, first_plans
 from livefacts.engine.spark.joins.rounds import heads_sql, kept
 from livefacts.engine.spark.joins.rule_queries import constants_of, widest
+from livefacts.engine.spark.joins.task_closure import closed_in_task
+from livefacts.engine.spark.joins.task_engine import COMES, GOES, STANDS
 from livefacts.plan.rules.operators import Plan, RulePlan
 from livefacts.plan.rules.plan_difference import rule_change
 
@@ -76,6 +78,11 @@ def change(
     closure = _made_wide(closure, plan or closure.plan, (*added, *removed))
     session, form = closure.setting.session, closure.form
     coming, going = packed(session, form, added), packed(session, form, removed)
+    facts = {STANDS: closure.rows, COMES: coming, GOES: going}
+    found = closed_in_task(closure.setting, plan or closure.plan, form, facts, closure.size, limit)
+    if found is not None:
+        changed = replace(closure, plan=plan or closure.plan, rows=found.rows, size=found.size)
+        return ChangedClosure(changed, found.counts)
     if way is Way.RECOMPUTE:
         return _recomputed(closure, coming, going, plan or closure.plan, limit)
     if plan is None or plan == closure.plan:

@@ -25,6 +25,8 @@ from livefacts.engine.spark.joins.rounds import (
     remember_made,
 )
 from livefacts.engine.spark.joins.rule_queries import Views, as_joins, constants_of, widest
+from livefacts.engine.spark.joins.task_closure import closed_in_task
+from livefacts.engine.spark.joins.task_engine import COMES
 from livefacts.errors import LimitError
 from livefacts.language.program import Rule
 from livefacts.model.facts import Symbol
@@ -80,6 +82,9 @@ def close(
     """The closure of asserted facts in one table."""
     told = told.localCheckpoint(eager=False)
     size = sum(predicates_in(told).values())
+    found = closed_in_task(setting, plan, form, {COMES: told}, size, limit)
+    if found is not None:
+        return Closure(setting, plan, form, found.rows, found.size)
     work = _Work(setting, form, size <= setting.small, limit)
     work.begin(told, size)
     for number, level in enumerate(plan.levels, 1):

@@ -34,6 +34,8 @@ from livefacts.store.facts.row_store import TRIPLES
 PREDICATE = f"IF(f = {TRIPLES}, c1, c0)"
 SMALL = 200_000
 """So many facts are followed in one task: more tasks would cost more than they do."""
+IN_TASK = 1_000_000
+"""So many conclusions one task holds: with their terms and indices, about a hundred megabytes."""
 INTEGER = XSD + "integer"
 NEVER = 2**31 - 1
 
@@ -50,6 +52,7 @@ class Setting:
     functions: ValueFunctions
     worlds: bool = False
     small: int = SMALL
+    most: int = IN_TASK
     on_round: Callable[[str, int], None] | None = None
 
     @classmethod
@@ -60,11 +63,13 @@ class Setting:
         *,
         worlds: bool = False,
         small: int = SMALL,
+        most: int = IN_TASK,
         on_round: Callable[[str, int], None] | None = None,
     ) -> Setting:
-        """Up to `small` facts are followed in one task; `on_round` hears what rounds find."""
+        """Up to `most` facts are closed in one task; of more, rounds of up to `small` facts are
+        followed in one.  `on_round` hears what rounds find."""
         functions = ValueFunctions(session, terms.id_of)
-        return cls(session, terms, functions, worlds, small, on_round)
+        return cls(session, terms, functions, worlds, small, most, on_round)
 
     def id_of(self, term: Term) -> int:
         return self.terms.id_of(text_of(term))

@@ -22,6 +22,7 @@ from livefacts.store.facts.row_store import TRIPLES
 
 TERMS = "{terms}"
 INNER = "JOIN"
+OTHER = "is not"
 NOTHING_MADE = "CAST(NULL AS MAP<BIGINT, STRING>)"
 
 
@@ -122,7 +123,7 @@ class _Query:
                 self._join("LEFT ANTI JOIN", atom, view)
             case Test(operator, left, right) if operator == SAME:
                 self.conditions.append(f"{self._id(left)} = {self._id(right)}")
-            case Test("is not", left, right):
+            case Test(operator, left, right) if operator == OTHER:
                 self.conditions.append(f"{self._id(left)} <> {self._id(right)}")
             case Test(operator, left, right):
                 self._test(operator, left, right)
@@ -290,6 +291,25 @@ def _slots(step: Step) -> Sequence[Slot]:
 
 def _constants(slots: Sequence[Slot]) -> set[Term]:
     return {slot for slot in slots if not isinstance(slot, Variable)}
+
+
+def looks_at_values(plan: Plan) -> bool:
+    """Whether a rule compares, computes or aggregates, and not only joins."""
+    for level in plan.levels:
+        steps = [step for each in (*level.plans, *level.negative) for step in each.steps]
+        if level.aggregates or any(map(_takes_a_value, steps)):
+            return True
+    return False
+
+
+def _takes_a_value(step: Step) -> bool:
+    match step:
+        case Test(operator):
+            return operator not in (SAME, OTHER)
+        case Bind(_, operator):
+            return operator != COPY
+        case _:
+            return False
 
 
 def pivot_key(atom: Atom) -> tuple[int, Slot]:
