@@ -19,6 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from livefacts.engine.spark.joins.fact_frame import (
     COUNTERS,
     Form,
+    gathered,
     packed,
     unpacked,
     widened,
@@ -76,18 +77,35 @@ def change(
     What is both added and removed is there afterwards.
     """
     closure = _made_wide(closure, plan or closure.plan, (*added, *removed))
+    if way is not Way.DRED:
+        changed = _in_one_task(closure, added, removed, plan or closure.plan, limit)
+        if changed is not None:
+            return changed
+    closure = closure.settled()
     session, form = closure.setting.session, closure.form
     coming, going = packed(session, form, added), packed(session, form, removed)
-    facts = {STANDS: closure.rows, COMES: coming, GOES: going}
-    found = closed_in_task(closure.setting, plan or closure.plan, form, facts, closure.size, limit)
-    if found is not None:
-        changed = replace(closure, plan=plan or closure.plan, rows=found.rows, size=found.size)
-        return ChangedClosure(changed, found.counts)
     if way is Way.RECOMPUTE:
         return _recomputed(closure, coming, going, plan or closure.plan, limit)
     if plan is None or plan == closure.plan:
         return _one_pass(closure, coming, going, way, limit)
     return _two_passes(closure, coming, going, plan, way, limit)
+
+
+def _in_one_task(
+    closure: Closure, added: Facts, removed: Facts, plan: Plan, limit: int | None
+) -> ChangedClosure | None:
+    """The change by one task, if it can hold the facts; it counts anew, whatever counters were."""
+    kinds = {
+        STANDS: closure.rows,
+        COMES: gathered(closure.form, added),
+        GOES: gathered(closure.form, removed),
+    }
+    facts = {kind: rows for kind, rows in kinds.items() if rows is not None}
+    found = closed_in_task(closure.setting, plan, closure.form, facts, closure.size, limit)
+    if found is None:
+        return None
+    changed = replace(closure, plan=plan, rows=found.rows, size=found.size, is_kept=True)
+    return ChangedClosure(changed, found.counts)
 
 
 def _made_wide(closure: Closure, plan: Plan, shapes: tuple[int, ...]) -> Closure:

@@ -8,7 +8,7 @@ rules that derive it, those of recursive rules apart: changes need the counts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from pyspark.sql import DataFrame
@@ -47,6 +47,16 @@ class Closure:
     form: Form
     rows: DataFrame
     size: int
+    """How many facts there are; how many at most, as long as the rows are not kept."""
+    is_kept: bool = True
+
+    def settled(self) -> Closure:
+        """The same with rows that are computed once, and counted."""
+        if self.is_kept:
+            return self
+        rows = self.rows.localCheckpoint(eager=False)
+        size = rows.count()
+        return replace(self, rows=kept(rows, size <= self.setting.small), size=size, is_kept=True)
 
     @property
     def is_small(self) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -18,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from livefacts.engine.spark.joins.fact_frame import COUNTERS, Form
 from livefacts.engine.spark.joins.rounds import Setting, kept
-from livefacts.engine.spark.joins.rule_queries import constants_of, looks_at_values
+from livefacts.engine.spark.joins.rule_queries import TERMS, constants_of, looks_at_values
 from livefacts.engine.spark.joins.task_engine import (
     NUMBERS,
     PASSED,
@@ -63,10 +62,11 @@ def closed_in_task(
     most, passing = setting.most, None if limit is None else limit + size
     constants = frozenset({*constants_of(plan), Symbol(TRUE.name)})
     task = ClosingTask(plan, form, constants, setting.terms.id_of, most, passing)
-    parts = [_given(form, rows, kind) for kind, rows in facts.items()]
+    selects = [_given(form, kind) for kind in facts]
     if looks_at_values(plan):
-        parts.append(_terms(form, setting.terms.table()))
-    given = reduce(DataFrame.unionByName, parts).coalesce(1)
+        selects.append(_terms(form))
+    frames = {f"rows{kind}": rows for kind, rows in facts.items()}
+    given = setting.query(" UNION ALL ".join(selects), **frames).coalesce(1)
     found = kept(given.mapInArrow(task, task.schema), is_small=True)
     figures = _figures(found)
     if figures["passed"] or (limit is not None and figures["more"] > limit):
@@ -81,27 +81,22 @@ def closed_in_task(
         setting.terms.remember(found.where(f"kind = {TERM}").selectExpr("c0 AS id", "text"))
     setting.tell(TASK, figures["size"])
     rows = found.where(HOLDS).select(*form.keys, *COUNTERS)
-    differences = [F.col(f"{name}_by").alias(name) for name in COUNTERS]
-    sign = F.col("sign").cast("int").alias("sign")
-    counts = found.where(CHANGED).select(*form.keys, *differences, sign)
+    differences = [f"{name}_by AS {name}" for name in COUNTERS]
+    counts = found.where(CHANGED).selectExpr(*form.keys, *differences, "CAST(sign AS INT) AS sign")
     return TaskClosure(rows, counts, figures["size"])
 
 
-def _given(form: Form, rows: DataFrame, kind: int) -> DataFrame:
-    keys = [F.col(key).cast("bigint").alias(key) for key in form.keys]
-    counters = [
-        F.col(name) if name in rows.columns else F.lit(0).cast("bigint").alias(name)
-        for name in COUNTERS
-    ]
-    text = F.lit(None).cast("string").alias("text")
-    return rows.select(F.lit(kind).cast("bigint").alias("kind"), *keys, *counters, text)
+def _given(form: Form, kind: int) -> str:
+    """Facts as the task takes them; only those that stand have counters."""
+    keys = [f"CAST({key} AS BIGINT) AS {key}" for key in form.keys]
+    counters = [name if kind == STANDS else f"0L AS {name}" for name in COUNTERS]
+    columns = [f"{kind}L AS kind", *keys, *counters, "CAST(NULL AS STRING) AS text"]
+    return f"SELECT {', '.join(columns)} FROM {{rows{kind}}}"
 
 
-def _terms(form: Form, terms: DataFrame) -> DataFrame:
-    rows = terms.withColumnRenamed("id", "c0")
-    others = [name for name in (*form.keys, *COUNTERS) if name != "c0"]
-    zeros = [F.lit(0).cast("bigint").alias(name) for name in others]
-    return rows.select(F.lit(TERM).cast("bigint").alias("kind"), "c0", *zeros, "text")
+def _terms(form: Form) -> str:
+    zeros = ["id" if name == "c0" else "0L" for name in (*form.keys, *COUNTERS)]
+    return f"SELECT {TERM}L, {', '.join(zeros)}, text FROM {TERMS}"
 
 
 def _figures(found: DataFrame) -> Any:
