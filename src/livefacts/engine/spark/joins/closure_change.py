@@ -27,7 +27,7 @@ from livefacts.engine.spark.joins.fact_frame import (
 )
 from livefacts.engine.spark.joins.level_pass import HOLDS, Pass, Way
 from livefacts.engine.spark.joins.materialization import ALL, Closure, close, first_plans
-from livefacts.engine.spark.joins.rounds import heads_sql, kept
+from livefacts.engine.spark.joins.rounds import FactKinds, heads_sql, kept
 from livefacts.engine.spark.joins.rule_queries import constants_of, widest
 from livefacts.engine.spark.joins.task_closure import closed_in_task
 from livefacts.engine.spark.joins.task_engine import COMES, GOES, STANDS
@@ -146,7 +146,7 @@ def _net(closure: Closure, signed: Sequence[DataFrame]) -> DataFrame:
 def _one_pass(
     closure: Closure, added: DataFrame, removed: DataFrame, way: Way, limit: int | None
 ) -> ChangedClosure:
-    work = _begun(closure, added, removed, way, limit)
+    work = _begun(closure, added, removed, way, limit, closure.plan)
     for level in closure.plan.levels:
         work.follow(level, level)
     return _ended(closure, work)
@@ -164,12 +164,12 @@ def _two_passes(
     nothing = added.limit(0)
     # What is added as well is not removed: it would only fall and come back.
     removed = removed.join(added, list(closure.form.keys), "left_anti")
-    work = _begun(closure, nothing, removed, way, limit)
+    work = _begun(closure, nothing, removed, way, limit, closure.plan)
     for level, dropped in zip(change.kept, change.dropped, strict=True):
         work.follow(level, level, dropped=dropped)
     first = _ended(closure, work)
     middle, moved = _moved(replace(first.closure, plan=change.plan), change.recursive, 1)
-    work = _begun(middle, added, nothing, way, limit)
+    work = _begun(middle, added, nothing, way, limit, change.plan)
     for level, losing, gained in zip(change.new_levels, change.losing, change.levels, strict=True):
         work.follow(level, losing, gained=gained)
     second = _ended(middle, work)
@@ -202,15 +202,20 @@ def _moved(
 
 
 def _begun(
-    closure: Closure, added: DataFrame, removed: DataFrame, way: Way, limit: int | None
+    closure: Closure,
+    added: DataFrame,
+    removed: DataFrame,
+    way: Way,
+    limit: int | None,
+    plan: Plan,
 ) -> Pass:
-    """A pass that begins with facts asserted and retracted."""
-    form = closure.form
+    """A pass that begins with facts asserted and retracted, under the rules of a plan."""
+    form, setting = closure.form, closure.setting
     text = _telling(form, closure.is_small)
     frames = {"base": closure.rows, "added": added, "removed": removed}
-    touched = closure.setting.query(text, **frames)
+    touched = setting.query(text, **frames)
     base = None if closure.is_small else closure.rows
-    return Pass(closure.setting, form, base, touched, way, limit)
+    return Pass(setting, form, base, touched, way, limit, FactKinds.of(setting, closure.plan, plan))
 
 
 def _telling(form: Form, is_small: bool) -> str:

@@ -312,7 +312,14 @@ def _takes_a_value(step: Step) -> bool:
             return False
 
 
-def pivot_key(atom: Atom) -> tuple[int, Slot]:
-    """Shape and predicate of the facts that fit an atom, as far as they are fixed."""
-    predicate = atom.slots[1] if isinstance(atom, TripleAtom) else atom.slots[0]
-    return shape_of(atom), predicate
+def named_objects(plan: Plan) -> set[Term]:
+    """The objects that atoms of triples name."""
+    atoms: list[Atom] = []
+    for level in plan.levels:
+        for each in (*level.plans, *level.negative):
+            atoms += [each.pivot, *(step.atom for step in each.steps if isinstance(step, Scan))]
+    return {
+        atom.object
+        for atom in atoms
+        if isinstance(atom, TripleAtom) and not isinstance(atom.object, Variable)
+    }
