@@ -54,6 +54,10 @@ def binary_tree(depth: int) -> Path:
     return _generated(f"tree-{depth}.nt", tree(depth, 2))
 
 
+def long_chain(edges: int) -> Path:
+    return _generated(f"chain-{edges}.nt", chain(edges))
+
+
 def random_edges(nodes: int, edges: int) -> Path:
     return _generated(f"random-{nodes}-{edges}.nt", random_graph(nodes, edges))
 

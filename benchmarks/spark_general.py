@@ -1,4 +1,4 @@
-"""General rules on Spark: the closure of a tree, and joins over universities.
+"""General rules on Spark: the closure of a tree and of a chain, joins over universities, OWL 2 RL.
 
 Each is closed by rounds of joins, by the embedded engine in the driver (handed over, with
 what is asserted read from the tables and written back), and by the embedded engine alone.  Then
@@ -18,7 +18,9 @@ from benchmarks.tables import NOTHING, latency, seconds, table, times
 from livefacts.generate import NAMESPACE, graphs
 
 DEPTH, QUICK_DEPTH = 12, 5
+LINKS, QUICK_LINKS = 200, 20
 UNIVERSITIES, QUICK_UNIVERSITIES = 10, 1
+UNDER_OWL, QUICK_UNDER_OWL = 5, 1
 PATHS = f"""
 @prefix g: <{graphs.NAMESPACE}> .
 [?x, g:path, ?y] :- [?x, g:edge, ?y] .
@@ -51,6 +53,8 @@ def _job(options: Options) -> dict[str, Any]:
     SCRATCH.mkdir(parents=True, exist_ok=True)
     depth = QUICK_DEPTH if options.quick else DEPTH
     (count,) = options.universities[:1] or (QUICK_UNIVERSITIES if options.quick else UNIVERSITIES,)
+    links = QUICK_LINKS if options.quick else LINKS
+    under_owl = QUICK_UNDER_OWL if options.quick else UNDER_OWL
     cases = [
         {
             "name": f"paths in a tree of depth {depth}",
@@ -61,6 +65,16 @@ def _job(options: Options) -> dict[str, Any]:
             "name": f"joins over {count} universities",
             "input": str(datasets.universities(count)),
             "rules": JOINS,
+        },
+        {
+            "name": f"paths in a chain of {links} links",
+            "input": str(datasets.long_chain(links)),
+            "rules": PATHS,
+        },
+        {
+            "name": f"{under_owl} universities under owl-rl",
+            "input": str(datasets.universities(under_owl)),
+            "rules": "owl-rl",
         },
     ]
     warm_up = {**cases[0], "input": str(datasets.binary_tree(QUICK_DEPTH))}

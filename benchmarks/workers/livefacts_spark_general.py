@@ -15,6 +15,7 @@ from watching import processor_seconds
 
 from livefacts.engine.contract import Change
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
+from livefacts.engine.spark.read.asked_facts import row_of
 from livefacts.plan import compile_rules
 from livefacts.spark import Pipeline, session
 from livefacts.store.facts.row_store import TRIPLES
@@ -87,8 +88,14 @@ def _embedded(case: dict[str, Any]) -> dict[str, Any]:
     dictionary = Dictionary()
     batches = read_rows(case["input"], dictionary, format="nt", scope=b"f1")
     rows = np.concatenate([batch.rows for batch in batches])
-    engine = EmbeddedEngine(dictionary, compile_rules(open_rules(case["rules"]).rules))
-    engine.apply(Change({TRIPLES: rows}))
+    program = open_rules(case["rules"])
+    facts = {TRIPLES: rows}
+    for fact in program.facts:
+        shape, row = row_of(fact)
+        more = dictionary.encode(row).reshape(1, -1)
+        facts[shape] = np.concatenate([facts[shape], more]) if shape in facts else more
+    engine = EmbeddedEngine(dictionary, compile_rules(program.rules))
+    engine.apply(Change(facts))
     return {"facts": len(engine.facts()[TRIPLES])}
 
 

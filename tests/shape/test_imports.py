@@ -46,6 +46,8 @@ FREE = {"engine", "rulesets"}
 EXCEPTIONS = {
     # General rules that fit into the driver's memory are followed there by the embedded engine.
     "engine.spark.local.engine_over_tables": {"engine.embedded"},
+    # What one task can hold is closed there by the embedded engine, instead of by rounds of joins.
+    "engine.spark.joins.task_engine": {"engine.embedded"},
     # Queries that are no stars are followed by one keeper, in one place of the cluster.
     "engine.spark.watch.keeper": {"engine.messages", "engine.patterns"},
     "engine.spark.session": {""},

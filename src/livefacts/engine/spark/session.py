@@ -49,6 +49,9 @@ SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     # Starting a worker costs half a second, its kernels another half.
     "spark.python.worker.reuse": "true",
+    # Each operator takes a page at least, and a round of rules has hundreds of joins: with pages
+    # of 64 MB, a few facts do not fit into 4 GB.
+    "spark.buffer.pageSize": "1m",
     # The only store whose state can have maps, which a watched query needs on a stream.
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

@@ -19,6 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from livefacts.engine.spark.joins.fact_frame import (
     COUNTERS,
     Form,
+    gathered,
     packed,
     unpacked,
     widened,
@@ -26,8 +27,10 @@ from livefacts.engine.spark.joins.fact_frame import (
 )
 from livefacts.engine.spark.joins.level_pass import HOLDS, Pass, Way
 from livefacts.engine.spark.joins.materialization import ALL, Closure, close, first_plans
-from livefacts.engine.spark.joins.rounds import heads_sql, kept
+from livefacts.engine.spark.joins.rounds import FactKinds, heads_sql, kept
 from livefacts.engine.spark.joins.rule_queries import constants_of, widest
+from livefacts.engine.spark.joins.task_closure import closed_in_task
+from livefacts.engine.spark.joins.task_engine import COMES, GOES, STANDS
 from livefacts.plan.rules.operators import Plan, RulePlan
 from livefacts.plan.rules.plan_difference import rule_change
 
@@ -74,6 +77,11 @@ def change(
     What is both added and removed is there afterwards.
     """
     closure = _made_wide(closure, plan or closure.plan, (*added, *removed))
+    if way is not Way.DRED:
+        changed = _in_one_task(closure, added, removed, plan or closure.plan, limit)
+        if changed is not None:
+            return changed
+    closure = closure.settled()
     session, form = closure.setting.session, closure.form
     coming, going = packed(session, form, added), packed(session, form, removed)
     if way is Way.RECOMPUTE:
@@ -81,6 +89,23 @@ def change(
     if plan is None or plan == closure.plan:
         return _one_pass(closure, coming, going, way, limit)
     return _two_passes(closure, coming, going, plan, way, limit)
+
+
+def _in_one_task(
+    closure: Closure, added: Facts, removed: Facts, plan: Plan, limit: int | None
+) -> ChangedClosure | None:
+    """The change by one task, if it can hold the facts; it counts anew, whatever counters were."""
+    kinds = {
+        STANDS: closure.rows,
+        COMES: gathered(closure.form, added),
+        GOES: gathered(closure.form, removed),
+    }
+    facts = {kind: rows for kind, rows in kinds.items() if rows is not None}
+    found = closed_in_task(closure.setting, plan, closure.form, facts, closure.size, limit)
+    if found is None:
+        return None
+    changed = replace(closure, plan=plan, rows=found.rows, size=found.size, is_kept=True)
+    return ChangedClosure(changed, found.counts)
 
 
 def _made_wide(closure: Closure, plan: Plan, shapes: tuple[int, ...]) -> Closure:
@@ -121,7 +146,7 @@ def _net(closure: Closure, signed: Sequence[DataFrame]) -> DataFrame:
 def _one_pass(
     closure: Closure, added: DataFrame, removed: DataFrame, way: Way, limit: int | None
 ) -> ChangedClosure:
-    work = _begun(closure, added, removed, way, limit)
+    work = _begun(closure, added, removed, way, limit, closure.plan)
     for level in closure.plan.levels:
         work.follow(level, level)
     return _ended(closure, work)
@@ -139,12 +164,12 @@ def _two_passes(
     nothing = added.limit(0)
     # What is added as well is not removed: it would only fall and come back.
     removed = removed.join(added, list(closure.form.keys), "left_anti")
-    work = _begun(closure, nothing, removed, way, limit)
+    work = _begun(closure, nothing, removed, way, limit, closure.plan)
     for level, dropped in zip(change.kept, change.dropped, strict=True):
         work.follow(level, level, dropped=dropped)
     first = _ended(closure, work)
     middle, moved = _moved(replace(first.closure, plan=change.plan), change.recursive, 1)
-    work = _begun(middle, added, nothing, way, limit)
+    work = _begun(middle, added, nothing, way, limit, change.plan)
     for level, losing, gained in zip(change.new_levels, change.losing, change.levels, strict=True):
         work.follow(level, losing, gained=gained)
     second = _ended(middle, work)
@@ -177,15 +202,20 @@ def _moved(
 
 
 def _begun(
-    closure: Closure, added: DataFrame, removed: DataFrame, way: Way, limit: int | None
+    closure: Closure,
+    added: DataFrame,
+    removed: DataFrame,
+    way: Way,
+    limit: int | None,
+    plan: Plan,
 ) -> Pass:
-    """A pass that begins with facts asserted and retracted."""
-    form = closure.form
+    """A pass that begins with facts asserted and retracted, under the rules of a plan."""
+    form, setting = closure.form, closure.setting
     text = _telling(form, closure.is_small)
     frames = {"base": closure.rows, "added": added, "removed": removed}
-    touched = closure.setting.query(text, **frames)
+    touched = setting.query(text, **frames)
     base = None if closure.is_small else closure.rows
-    return Pass(closure.setting, form, base, touched, way, limit)
+    return Pass(setting, form, base, touched, way, limit, FactKinds.of(setting, closure.plan, plan))
 
 
 def _telling(form: Form, is_small: bool) -> str:

@@ -67,22 +67,24 @@ def width_of(shape: int) -> int:
 
 def packed(session: SparkSession, form: Form, facts: Mapping[int, DataFrame]) -> DataFrame:
     """Facts by shape in one table, each once."""
+    rows = gathered(form, facts)
+    return session.createDataFrame([], form.schema) if rows is None else rows.distinct()
+
+
+def gathered(form: Form, facts: Mapping[int, DataFrame]) -> DataFrame | None:
+    """Facts by shape in one table, as they come."""
     parts = [_packed_shape(form, shape, rows) for shape, rows in facts.items()]
-    if not parts:
-        return session.createDataFrame([], form.schema)
-    return reduce(DataFrame.unionAll, parts).distinct()
+    return reduce(DataFrame.unionAll, parts) if parts else None
 
 
 def _packed_shape(form: Form, shape: int, rows: DataFrame) -> DataFrame:
     names = columns_of(shape)
     cells = [
-        F.col(names[number]).cast("bigint").alias(cell)
-        if number < len(names)
-        else F.lit(0).cast("bigint").alias(cell)
+        f"CAST({names[number] if number < len(names) else 0} AS BIGINT) AS {cell}"
         for number, cell in enumerate(form.cells)
     ]
-    world = [F.col("k").cast("int")] if form.worlds else []
-    return rows.select(*world, F.lit(shape).cast("int").alias("f"), *cells)
+    world = ["CAST(k AS INT) AS k"] if form.worlds else []
+    return rows.selectExpr(*world, f"{shape} AS f", *cells)
 
 
 def unpacked(form: Form, rows: DataFrame, shape: int, *others: str) -> DataFrame:

@@ -23,13 +23,13 @@ from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.joins.closure_change import ChangedClosure, change
 from livefacts.engine.spark.joins.fact_frame import columns_of
 from livefacts.engine.spark.joins.level_pass import Way
-from livefacts.engine.spark.joins.materialization import joined_plan, materialize
+from livefacts.engine.spark.joins.materialization import Closure, joined_plan, materialize
 from livefacts.engine.spark.joins.rounds import PREDICATE, Setting
 from livefacts.engine.spark.joins.rule_queries import constants_of
 from livefacts.engine.spark.joins.stored_closure import (
     MOST_COUNTED,
+    WIDTH,
     changed_writes,
-    largest_counter,
     stored_closure,
     whole_writes,
 )
@@ -49,6 +49,7 @@ from livefacts.store.terms.hash_ids import HashIds
 
 HIDDEN = "_"
 TRUTH = Symbol(TRUE.name)
+LARGEST_COUNTER = "MAX(GREATEST(ABS(plain), ABS(recursive)))"
 Told = Mapping[int, DataFrame]
 
 
@@ -56,29 +57,36 @@ def close_general(work: Work, program: Program, *, batch: str = "") -> JobReport
     """All conclusions of any program, from what is asserted; one commit."""
     terms = table_terms(work)
     with work.stages.stage("asserted facts"):
-        came = terms.settle(read_asked(add=program.facts)).added
-        told = _merged(told_frames(work), _frames(work, came))
+        plan = joined_plan(program.rules)
+        asked = read_asked(add=program.facts, others={*constants_of(plan), TRUTH})
+        told = _merged(told_frames(work), _frames(work, terms.settle(asked).added))
     with work.stages.stage("close by joins") as stage:
         setting = Setting.of(work.session, terms)
-        closure = materialize(setting, joined_plan(program.rules), told, limit=program.limit)
+        closure = materialize(setting, plan, told, limit=program.limit)
         stage.rows = closure.size
     with work.stages.stage("publish") as stage:
         writes = whole_writes(work, closure, terms.buckets)
-        largest = largest_counter(closure.rows)
-        stage.rows = sum(f.rows for write in writes.values() for f in write.files)
+        largest = _largest(closure.rows)
+        stage.rows = _rows_in(writes)
         stage.bytes = sum(f.size for write in writes.values() for f in write.files)
     with work.stages.stage("commit"):
         writes[RULES] = rules_write(work.base, work.start.seq + 1, program)
         writes |= term_writes(work.base, terms.new, terms.encoding)
-        notes = {"closed": True, "path": GENERAL, "changed": 0, **_counting(largest)}
+        notes = {"closed": True, "path": GENERAL, "changed": 0, **_counting(largest, closure)}
         commit = work.base.publish(
             work.start, "materialize", writes, batch=batch, notes=notes | rule_notes(program)
         )
     return JobReport(commit.seq, "materialize", {"facts": closure.size}, tuple(work.stages.done))
 
 
-def _counting(largest: int) -> dict[str, Any]:
-    return {COUNTED: largest < MOST_COUNTED, LARGEST: largest, HANDED_OVER: False}
+def _largest(rows: DataFrame) -> int:
+    """The largest of all counters."""
+    return int(rows.agg(F.expr(LARGEST_COUNTER)).collect()[0][0] or 0)
+
+
+def _counting(largest: int, closure: Closure) -> dict[str, Any]:
+    notes = {COUNTED: largest < MOST_COUNTED, LARGEST: largest, HANDED_OVER: False}
+    return {**notes, WIDTH: closure.form.width}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +104,11 @@ def change_general(work: Work, asked: GeneralChange, kind: str, batch: str = "")
     terms = table_terms(work)
     with work.stages.stage("open") as stage:
         noted, is_told = noted_graphs(work.base, work.start), told_in(terms.buckets)
-        found, graphs = noted.change(terms.settle(asked.asked), is_told)
-        before, after = joined_plan(asked.before.rules), joined_plan(asked.after.rules)
-        terms.put({*constants_of(before), *constants_of(after), TRUTH})
+        before = joined_plan(asked.before.rules)
+        is_same = asked.after.rules == asked.before.rules
+        after = before if is_same else joined_plan(asked.after.rules)
+        constants = {*constants_of(before), *constants_of(after), TRUTH}
+        found, graphs = noted.change(terms.settle(asked.asked.beside(constants)), is_told)
         setting = Setting.of(work.session, terms)
         closure = stored_closure(work, setting, before)
         stage.rows = closure.size
@@ -113,7 +123,7 @@ def change_general(work: Work, asked: GeneralChange, kind: str, batch: str = "")
             limit=asked.after.limit,
         )
         figures = _figures(changed, setting, (before, after))
-        stage.rows = figures["added"] + figures["removed"]
+        stage.rows = figures.shown["added"] + figures.shown["removed"]
     others = graphs.writes(work.base, work.start.seq + 1)
     return _committed(work, asked, changed, terms, others, kind, batch, figures)
 
@@ -128,6 +138,10 @@ def _with_truth(facts: Mapping[int, HashIds], setting: Setting) -> dict[int, Has
     return {**facts, 1: np.concatenate([facts[1], truth]) if 1 in facts else truth}
 
 
+def _rows_in(writes: Mapping[str, Write]) -> int:
+    return sum(file.rows for write in writes.values() for file in write.files)
+
+
 def _is_counted(commit: Commit) -> bool:
     return commit.notes.get("path") == GENERAL and bool(commit.notes.get(COUNTED))
 
@@ -140,29 +154,36 @@ def _committed(
     others: dict[str, Write],
     kind: str,
     batch: str,
-    figures: dict[str, int],
+    figures: _Figures,
 ) -> JobReport:
     with work.stages.stage("commit"):
         counted = changed_writes(work, changed)
-        writes = counted.writes | others
+        writes = counted | others
         writes |= term_writes(work.base, terms.new, terms.encoding)
         notes = {
             "path": GENERAL,
             "facts": changed.closure.size,
-            "changed": work.start.notes.get("changed", 0) + counted.rows,
+            "changed": work.start.notes.get("changed", 0) + _rows_in(counted),
             "delta": work.start.seq + 1,
-            **_counting(work.start.notes.get(LARGEST, 0) + counted.largest),
+            **_counting(work.start.notes.get(LARGEST, 0) + figures.largest, changed.closure),
         }
         if asked.after != asked.before or RULES not in work.start.versions:
             writes[RULES] = rules_write(work.base, work.start.seq + 1, asked.after)
             notes |= rule_notes(asked.after)
         writes = merge_small_files(work.base, work.start, writes)
         commit = work.base.publish(work.start, kind, writes, batch=batch, notes=notes)
-    return JobReport(commit.seq, kind, figures, tuple(work.stages.done))
+    return JobReport(commit.seq, kind, figures.shown, tuple(work.stages.done))
 
 
-def _figures(changed: ChangedClosure, setting: Setting, plans: tuple[Plan, Plan]) -> dict[str, int]:
-    """How many facts came and went, without those of hidden predicates."""
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """How many facts came and went, without those of hidden predicates; the largest counter."""
+
+    shown: dict[str, int]
+    largest: int
+
+
+def _figures(changed: ChangedClosure, setting: Setting, plans: tuple[Plan, Plan]) -> _Figures:
     terms = {TRUTH, *(term for plan in plans for term in constants_of(plan))}
     hidden = {
         setting.id_of(term)
@@ -170,13 +191,13 @@ def _figures(changed: ChangedClosure, setting: Setting, plans: tuple[Plan, Plan]
         if isinstance(term, Symbol) and term.name.startswith(HIDDEN)
     }
     conditions = {"asserted": "told > 0", "retracted": "told < 0", "added": "sign > 0"}
-    counts = [
-        F.count_if(F.expr(text)).alias(name)
-        for name, text in {**conditions, "removed": "sign < 0"}.items()
-    ]
-    rows = changed.counts.groupBy("f", F.expr(PREDICATE).alias("p")).agg(*counts).collect()
+    conditions["removed"] = "sign < 0"
+    counts = [F.count_if(F.expr(text)).alias(name) for name, text in conditions.items()]
+    grouped = changed.counts.groupBy("f", F.expr(PREDICATE).alias("p"))
+    rows = grouped.agg(*counts, F.expr(LARGEST_COUNTER).alias("largest")).collect()
     shown = [row for row in rows if row.f == TRIPLES or row.p not in hidden]
-    return {name: sum(row[name] for row in shown) for name in (*conditions, "removed")}
+    figures = {name: sum(row[name] for row in shown) for name in conditions}
+    return _Figures(figures, max((row.largest for row in rows), default=0))
 
 
 # what is asserted

@@ -26,13 +26,16 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from livefacts.engine.spark.joins.fact_frame import Form
 from livefacts.engine.spark.joins.rounds import (
-    PREDICATE,
+    ANY,
+    FactKinds,
+    Kind,
     Setting,
     aggregate_sql,
     can_match,
     heads_sql,
     kept,
     remember_made,
+    widened_kinds,
 )
 from livefacts.engine.spark.joins.rule_queries import Views, literal, shape_of
 from livefacts.errors import LimitError
@@ -54,19 +57,16 @@ class Way(Enum):
     RECOMPUTE = "recompute"
 
 
-Predicates = set[tuple[int, int]]
-
-
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The predicates of touched facts, by what is to be done with them."""
+    """The kinds of touched facts, by what is to be done with them."""
 
-    doomed: Predicates = field(default_factory=set)
-    came: Predicates = field(default_factory=set)
-    lost: Predicates = field(default_factory=set)
-    back: Predicates = field(default_factory=set)
-    going: Predicates = field(default_factory=set)
-    coming: Predicates = field(default_factory=set)
+    doomed: set[Kind] = field(default_factory=set)
+    came: set[Kind] = field(default_factory=set)
+    lost: set[Kind] = field(default_factory=set)
+    back: set[Kind] = field(default_factory=set)
+    going: set[Kind] = field(default_factory=set)
+    coming: set[Kind] = field(default_factory=set)
     touched: int = 0
     more: int = 0
 
@@ -81,13 +81,16 @@ class Pass:
         base: DataFrame | None,
         touched: DataFrame,
         way: Way,
-        limit: int | None = None,
+        limit: int | None,
+        kinds: FactKinds,
     ) -> None:
         self._setting = setting
         self._form = form
         self._base = base
         self._way = way
         self._limit = limit
+        self._kinds = kinds
+        self._there = set() if base is None else widened_kinds(kinds.counts(base))
         self._touched = kept(touched, base is None)
         self._status = self._looked()
         self._below = self._status
@@ -146,7 +149,9 @@ class Pass:
             (plan, Views(came, old, old, old, mid, self._is_few))
             for plan in self._matching(level.negative, self._below.came)
         ]
-        plans += [(plan, Views(old, old, old, old)) for plan in dropped.plans]
+        plans += [
+            (plan, Views(old, old, old, old)) for plan in self._matching(dropped.plans, self._there)
+        ]
         values = [self._old_values(plan, old, everywhere=True) for plan in dropped.aggregates]
         unsettled = self._unsettled(level.aggregates, self._below.came | self._below.lost)
         values += [self._old_values(plan, old) for plan in unsettled]
@@ -178,7 +183,10 @@ class Pass:
         mid = self._view("was = 1 OR held = 1")
         views = Views(gone, stays, stays, held, mid, self._is_few)
         plans = [(plan, views) for plan in self._matching(kept.negative, self._below.lost)]
-        plans += [(plan, Views(stays, stays, stays, held)) for plan in gained.plans]
+        plans += [
+            (plan, Views(stays, stays, stays, held))
+            for plan in self._matching(gained.plans, self._there)
+        ]
         values = [self._new_values(plan, held, everywhere=True) for plan in gained.aggregates]
         unsettled = self._unsettled(kept.aggregates, self._below.came | self._below.lost)
         values += [self._new_values(plan, held) for plan in unsettled]
@@ -201,11 +209,9 @@ class Pass:
 
     # aggregates
 
-    def _unsettled(
-        self, plans: Iterable[AggregatePlan], changed: Predicates
-    ) -> list[AggregatePlan]:
+    def _unsettled(self, plans: Iterable[AggregatePlan], changed: set[Kind]) -> list[AggregatePlan]:
         """The aggregates over a predicate of which facts have come or gone."""
-        return [plan for plan in plans if (shape_of(plan.source), self._name(plan)) in changed]
+        return [plan for plan in plans if (shape_of(plan.source), self._name(plan), ANY) in changed]
 
     def _name(self, plan: AggregatePlan) -> int:
         return self._setting.id_of(plan.source.slots[0])  # type: ignore[arg-type]
@@ -236,8 +242,9 @@ class Pass:
 
     # rounds
 
-    def _matching(self, plans: Iterable[RulePlan], new: Predicates) -> list[RulePlan]:
-        return [plan for plan in plans if can_match(plan, new, self._setting)] if new else []
+    def _matching(self, plans: Iterable[RulePlan], new: set[Kind]) -> list[RulePlan]:
+        there, setting = self._there, self._setting
+        return [plan for plan in plans if can_match(plan, new, there, setting)] if new else []
 
     @property
     def _is_few(self) -> bool:
@@ -309,9 +316,13 @@ class Pass:
             "coming": "up = 2",
         }
         counts = [F.count_if(F.expr(text)).alias(name) for name, text in conditions.items()]
-        grouped = self._touched.groupBy("f", F.expr(PREDICATE).alias("p"))
+        grouped = self._touched.groupBy(*map(F.expr, self._kinds.columns))
         rows = grouped.agg(F.count(F.lit(1)).alias("n"), *counts).collect()
-        found = {name: {(row.f, row.p) for row in rows if row[name]} for name in conditions}
+        self._there |= widened_kinds((row.f, row.p, row.o) for row in rows)
+        found = {
+            name: widened_kinds((row.f, row.p, row.o) for row in rows if row[name])
+            for name in conditions
+        }
         status = Status(**found, touched=sum(row.n for row in rows), more=sum(r.came for r in rows))
         self._setting.tell("touched", status.touched)
         return status

@@ -8,7 +8,7 @@ rules that derive it, those of recursive rules apart: changes need the counts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from pyspark.sql import DataFrame
@@ -16,15 +16,19 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from livefacts.engine.spark.joins.fact_frame import COUNTERS, Form, packed, unpacked, width_of
 from livefacts.engine.spark.joins.rounds import (
+    FactKinds,
+    Kind,
     Setting,
     aggregate_sql,
     can_match,
     heads_sql,
     kept,
-    predicates_in,
     remember_made,
+    widened_kinds,
 )
 from livefacts.engine.spark.joins.rule_queries import Views, as_joins, constants_of, widest
+from livefacts.engine.spark.joins.task_closure import closed_in_task
+from livefacts.engine.spark.joins.task_engine import COMES
 from livefacts.errors import LimitError
 from livefacts.language.program import Rule
 from livefacts.model.facts import Symbol
@@ -45,6 +49,16 @@ class Closure:
     form: Form
     rows: DataFrame
     size: int
+    """How many facts there are; how many at most, as long as the rows are not kept."""
+    is_kept: bool = True
+
+    def settled(self) -> Closure:
+        """The same with rows that are computed once, and counted."""
+        if self.is_kept:
+            return self
+        rows = self.rows.localCheckpoint(eager=False)
+        size = rows.count()
+        return replace(self, rows=kept(rows, size <= self.setting.small), size=size, is_kept=True)
 
     @property
     def is_small(self) -> bool:
@@ -79,8 +93,13 @@ def close(
 ) -> Closure:
     """The closure of asserted facts in one table."""
     told = told.localCheckpoint(eager=False)
-    size = sum(predicates_in(told).values())
-    work = _Work(setting, form, size <= setting.small, limit)
+    kinds = FactKinds.of(setting, plan)
+    counts = kinds.counts(told)
+    size = sum(counts.values())
+    found = closed_in_task(setting, plan, form, {COMES: told}, size, limit)
+    if found is not None:
+        return Closure(setting, plan, form, found.rows, found.size)
+    work = _Work(setting, form, size <= setting.small, limit, kinds, widened_kinds(counts))
     work.begin(told, size)
     for number, level in enumerate(plan.levels, 1):
         work.follow(level, f"level {number}")
@@ -114,6 +133,9 @@ class _Work:
     form: Form
     is_small: bool
     limit: int | None
+    kinds: FactKinds
+    there: set[Kind]
+    """The kinds of all facts so far: rules with an atom that none of them fits are left out."""
     parts: list[_Part] = field(default_factory=list)
     counted: list[_Part] = field(default_factory=list)
     size: int = 0
@@ -130,15 +152,15 @@ class _Work:
     def follow(self, level: Level, name: str) -> None:
         """All rules of a level over everything, then over what is new, until nothing is."""
         facts = self._facts()
-        firsts = [(plan, ALL) for plan in first_plans(level.plans)]
+        firsts = [(plan, ALL) for plan in self._matching(first_plans(level.plans), self.there)]
         others = [
             aggregate_sql(plan, "{facts}", self.setting, self.form) for plan in level.aggregates
         ]
         new = self._round(firsts, others, {"facts": facts}, name)
         while new is not None:
-            rows, predicates = new
+            rows, kinds = new
             old, facts = facts, self._facts()
-            plans = [p for p in level.plans if can_match(p, predicates, self.setting)]
+            plans = self._matching(level.plans, kinds)
             frames = {"old": old, "new": rows, "facts": facts}
             new = self._round([(plan, NEW) for plan in plans], [], frames, name)
 
@@ -148,7 +170,7 @@ class _Work:
         others: list[str],
         frames: dict[str, DataFrame],
         name: str,
-    ) -> tuple[DataFrame, dict[tuple[int, int], int]] | None:
+    ) -> tuple[DataFrame, set[Kind]] | None:
         if not plans and not others:
             return None
         text = heads_sql(self.setting, self.form, plans, others)
@@ -157,8 +179,8 @@ class _Work:
         keys = list(self.form.keys)
         new = heads.select(*keys).join(frames["facts"], keys, "left_anti")
         new = kept(new, self.is_small)
-        predicates = predicates_in(new)
-        count = sum(predicates.values())
+        counts = self.kinds.counts(new)
+        count = sum(counts.values())
         self.setting.tell(name, count)
         self._add(
             self.counted, heads.drop("made").withColumn("told", F.lit(0).cast("bigint")), count
@@ -167,7 +189,12 @@ class _Work:
             return None
         self._add(self.parts, new, count)
         self._check_limit()
-        return new, predicates
+        kinds = widened_kinds(counts)
+        self.there |= kinds
+        return new, kinds
+
+    def _matching(self, plans: Iterable[RulePlan], new: set[Kind]) -> list[RulePlan]:
+        return [plan for plan in plans if can_match(plan, new, self.there, self.setting)]
 
     def _check_limit(self) -> None:
         self.size = sum(part.count for part in self.parts)

@@ -8,7 +8,8 @@ the next round leaves out all other rules, and ends when there are none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,24 +22,27 @@ from livefacts.engine.spark.joins.rule_queries import (
     Views,
     instances_sql,
     literal,
-    pivot_key,
+    named_objects,
     shape_of,
 )
 from livefacts.engine.spark.joins.term_frames import TermFrames, ValueFunctions, text_of
-from livefacts.language.formula import Variable
+from livefacts.language.formula import Atom, Slot, TripleAtom, Variable
 from livefacts.model.facts import Term
 from livefacts.model.namespaces import XSD
-from livefacts.plan.rules.operators import AggregatePlan, RulePlan
+from livefacts.plan.rules.operators import AggregatePlan, Plan, RulePlan, Scan
 from livefacts.store.facts.row_store import TRIPLES
 
 PREDICATE = f"IF(f = {TRIPLES}, c1, c0)"
 SMALL = 200_000
 """So many facts are followed in one task: more tasks would cost more than they do."""
+IN_TASK = 1_000_000
+"""So many conclusions one task holds: with their terms and indices, about a hundred megabytes."""
 INTEGER = XSD + "integer"
 NEVER = 2**31 - 1
 
-Predicates = Mapping[tuple[int, int], int]
-"""How many facts of each shape and predicate there are."""
+ANY = None
+Kind = tuple[int, int | None, int | None]
+"""Facts of one shape; of one predicate, or of any; of one object, or of any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class Setting:
     functions: ValueFunctions
     worlds: bool = False
     small: int = SMALL
+    most: int = IN_TASK
     on_round: Callable[[str, int], None] | None = None
 
     @classmethod
@@ -60,11 +65,13 @@ class Setting:
         *,
         worlds: bool = False,
         small: int = SMALL,
+        most: int = IN_TASK,
         on_round: Callable[[str, int], None] | None = None,
     ) -> Setting:
-        """Up to `small` facts are followed in one task; `on_round` hears what rounds find."""
+        """Up to `most` facts are closed in one task; of more, rounds of up to `small` facts are
+        followed in one.  `on_round` hears what rounds find."""
         functions = ValueFunctions(session, terms.id_of)
-        return cls(session, terms, functions, worlds, small, on_round)
+        return cls(session, terms, functions, worlds, small, most, on_round)
 
     def id_of(self, term: Term) -> int:
         return self.terms.id_of(text_of(term))
@@ -111,18 +118,54 @@ def _without_estimate(rows: DataFrame) -> DataFrame:
     return made
 
 
-def predicates_in(rows: DataFrame, condition: str = "TRUE") -> dict[tuple[int, int], int]:
-    """How many rows there are of each shape and predicate."""
-    counted = rows.where(condition).selectExpr("f", f"{PREDICATE} AS p").groupBy("f", "p").count()
-    return {(row.f, row.p): row["count"] for row in counted.collect()}
+@dataclass(frozen=True, slots=True)
+class FactKinds:
+    """How facts are told apart: by shape, by predicate, and by an object that rules name."""
+
+    objects: frozenset[int]
+
+    @classmethod
+    def of(cls, setting: Setting, *plans: Plan) -> FactKinds:
+        named = {term for plan in plans for term in named_objects(plan)}
+        return cls(frozenset(map(setting.id_of, named)))
+
+    @property
+    def columns(self) -> list[str]:
+        """The kind of a row, as columns `f`, `p` and `o`."""
+        named = ", ".join(map(literal, sorted(self.objects))) or "NULL"
+        return ["f", f"{PREDICATE} AS p", f"IF(f = {TRIPLES} AND c2 IN ({named}), c2, 0L) AS o"]
+
+    def counts(self, rows: DataFrame) -> dict[Kind, int]:
+        """How many rows there are of each kind."""
+        counted = rows.selectExpr(*self.columns).groupBy("f", "p", "o").count()
+        return {(row.f, row.p, row.o): row["count"] for row in counted.collect()}
 
 
-def can_match(plan: RulePlan, new: Collection[tuple[int, int]], setting: Setting) -> bool:
-    """Whether a fact of one of these predicates may be the pivot of a plan."""
-    shape, predicate = pivot_key(plan.pivot)
-    if isinstance(predicate, Variable):
-        return any(shape == other for other, _ in new)
-    return (shape, setting.id_of(predicate)) in new
+def widened_kinds(kinds: Iterable[Kind]) -> set[Kind]:
+    """These kinds, and those that hold more facts: of any object, and of any predicate."""
+    return {wide for f, p, o in kinds for wide in ((f, p, o), (f, p, ANY), (f, ANY, ANY))}
+
+
+def can_match(
+    plan: RulePlan, new: AbstractSet[Kind], there: AbstractSet[Kind], setting: Setting
+) -> bool:
+    """Whether a new fact may be the pivot of a plan, and there are facts for its other atoms."""
+    if kind_of(plan.pivot, setting) not in new:
+        return False
+    scans = (step.atom for step in plan.steps if isinstance(step, Scan))
+    return all(kind_of(atom, setting) in there for atom in scans)
+
+
+def kind_of(atom: Atom, setting: Setting) -> Kind:
+    """The kind of the facts that may fit an atom."""
+    if isinstance(atom, TripleAtom):
+        predicate, obj = _id_in(atom.predicate, setting), _id_in(atom.object, setting)
+        return shape_of(atom), predicate, ANY if predicate is ANY else obj
+    return shape_of(atom), _id_in(atom.slots[0], setting), ANY
+
+
+def _id_in(slot: Slot, setting: Setting) -> int | None:
+    return ANY if isinstance(slot, Variable) else setting.id_of(slot)
 
 
 def heads_sql(

@@ -22,6 +22,7 @@ from livefacts.store.facts.row_store import TRIPLES
 
 TERMS = "{terms}"
 INNER = "JOIN"
+OTHER = "is not"
 NOTHING_MADE = "CAST(NULL AS MAP<BIGINT, STRING>)"
 
 
@@ -122,7 +123,7 @@ class _Query:
                 self._join("LEFT ANTI JOIN", atom, view)
             case Test(operator, left, right) if operator == SAME:
                 self.conditions.append(f"{self._id(left)} = {self._id(right)}")
-            case Test("is not", left, right):
+            case Test(operator, left, right) if operator == OTHER:
                 self.conditions.append(f"{self._id(left)} <> {self._id(right)}")
             case Test(operator, left, right):
                 self._test(operator, left, right)
@@ -292,7 +293,33 @@ def _constants(slots: Sequence[Slot]) -> set[Term]:
     return {slot for slot in slots if not isinstance(slot, Variable)}
 
 
-def pivot_key(atom: Atom) -> tuple[int, Slot]:
-    """Shape and predicate of the facts that fit an atom, as far as they are fixed."""
-    predicate = atom.slots[1] if isinstance(atom, TripleAtom) else atom.slots[0]
-    return shape_of(atom), predicate
+def looks_at_values(plan: Plan) -> bool:
+    """Whether a rule compares, computes or aggregates, and not only joins."""
+    for level in plan.levels:
+        steps = [step for each in (*level.plans, *level.negative) for step in each.steps]
+        if level.aggregates or any(map(_takes_a_value, steps)):
+            return True
+    return False
+
+
+def _takes_a_value(step: Step) -> bool:
+    match step:
+        case Test(operator):
+            return operator not in (SAME, OTHER)
+        case Bind(_, operator):
+            return operator != COPY
+        case _:
+            return False
+
+
+def named_objects(plan: Plan) -> set[Term]:
+    """The objects that atoms of triples name."""
+    atoms: list[Atom] = []
+    for level in plan.levels:
+        for each in (*level.plans, *level.negative):
+            atoms += [each.pivot, *(step.atom for step in each.steps if isinstance(step, Scan))]
+    return {
+        atom.object
+        for atom in atoms
+        if isinstance(atom, TripleAtom) and not isinstance(atom.object, Variable)
+    }

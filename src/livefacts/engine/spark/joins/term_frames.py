@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -76,23 +76,34 @@ def term_of(text: str) -> Term:
 
 
 class ValueFunctions:
-    """The functions on values, under names that SQL on Spark can use."""
+    """The functions on values, under names that SQL on Spark can use once they are asked for."""
 
     def __init__(self, session: SparkSession, id_of: Callable[[str], int]) -> None:
-        number = next(_numbers)
-        self.compare = f"livefacts_compare_{number}"
-        self.compute = f"livefacts_compute_{number}"
-        self.aggregate = f"livefacts_aggregate_{number}"
-        self.named = f"livefacts_named_{number}"
-        _register(session, self.compare, _compared, "boolean")
-        _register(session, self.compute, _computing(id_of), "id bigint, text string")
-        _register(session, self.named, _naming(id_of), "bigint")
-        aggregated = _arrow_function(_aggregated, "string", "GROUPED_AGG")
-        session.udf.register(self.aggregate, aggregated)
+        self._session = session
+        self._id_of = id_of
+        self._number = next(_numbers)
 
+    @cached_property
+    def compare(self) -> str:
+        return self._registered("compare", on_columns(_compared, "boolean"))
 
-def _register(session: SparkSession, name: str, function: Any, kind: str) -> None:
-    session.udf.register(name, on_columns(function, kind))
+    @cached_property
+    def compute(self) -> str:
+        kind = "id bigint, text string"
+        return self._registered("compute", on_columns(_computing(self._id_of), kind))
+
+    @cached_property
+    def aggregate(self) -> str:
+        return self._registered("aggregate", _arrow_function(_aggregated, "string", "GROUPED_AGG"))
+
+    @cached_property
+    def named(self) -> str:
+        return self._registered("named", on_columns(_naming(self._id_of), "bigint"))
+
+    def _registered(self, what: str, function: Any) -> str:
+        name = f"livefacts_{what}_{self._number}"
+        self._session.udf.register(name, function)
+        return name
 
 
 def on_columns(function: Any, kind: str) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -142,6 +142,11 @@ class AskedFacts:
     @property
     def size(self) -> int:
         return sum(len(ids) for rows in (self.added, self.removed) for ids in rows.values())
+
+    def beside(self, terms: Iterable[Term]) -> AskedFacts:
+        """The same, which speaks of more terms."""
+        more = self.dictionary.encode(terms)
+        return replace(self, others=np.concatenate([self.others, more]))
 
 
 def read_asked(

@@ -34,6 +34,8 @@ class TableTerms:
     buckets: list[Bucket]
     encoding: Encoding
     new: dict[int, str] = field(default_factory=dict)
+    found: dict[int, str] = field(default_factory=dict)
+    """Terms of the tables that were asked for already."""
 
     def put(self, terms: Iterable[Term]) -> None:
         """Make sure that terms are in the table."""
@@ -47,10 +49,15 @@ class TableTerms:
         return found
 
     def _known(self, ids: HashIds) -> dict[int, str]:
-        """The texts of ids, asking tasks only for those that are not new."""
-        fresh = {number: self.new[number] for number in ids.tolist() if number in self.new}
-        others = ids[~np.isin(ids, np.array(list(fresh), np.int64))]
-        return fresh | known_texts(self.work, others, self.buckets) if len(others) else fresh
+        """The texts of ids, asking tasks only for those that are not known here."""
+        known = {**self.found, **self.new}
+        known = {number: known[number] for number in ids.tolist() if number in known}
+        others = ids[~np.isin(ids, np.array(list(known), np.int64))]
+        if len(others):
+            found = known_texts(self.work, others, self.buckets)
+            self.found |= found
+            known |= found
+        return known
 
     def table(self) -> DataFrame:
         """All terms: `id` and `text`."""
