@@ -145,12 +145,16 @@ def bucket_of_file(name: str) -> int:
     return int(Path(name).name[1:6])
 
 
+def bucket_if_any(name: str) -> int | None:
+    """The bucket that all rows of a data file belong to, if it is one."""
+    return bucket_of_file(name) if IN_BUCKET.match(Path(name).name) else None
+
+
 def by_bucket(files: Sequence[str], buckets: int) -> list[list[str]]:
     """Data files by their bucket; a file of no bucket has rows of all of them."""
     found: list[list[str]] = [[] for _ in range(buckets)]
     for name in files:
-        for each in (
-            found if IN_BUCKET.match(Path(name).name) is None else [found[bucket_of_file(name)]]
-        ):
+        bucket = bucket_if_any(name)
+        for each in found if bucket is None else [found[bucket]]:
             each.append(name)
     return found

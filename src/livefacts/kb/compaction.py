@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from livefacts.kb.buckets import bucket_of_file
+from livefacts.kb.buckets import bucket_if_any
 from livefacts.kb.tables import (
     CHANGES,
     GRAPHS,
@@ -31,7 +31,6 @@ from livefacts.kb.tables import (
 )
 
 GROWING = (CHANGES, PREDICATE_CHANGES, TERMS, GRAPHS)
-IN_BUCKETS = (TERMS, GRAPHS)
 SMALL_FILE = 4 << 20
 FOLD_ROWS = 200_000
 FOLD_PART = 4
@@ -63,16 +62,12 @@ def _merged_files(
     small = [name for name in base.files(table, start) if Path(name).stat().st_size < SMALL_FILE]
     made: list[DataFile] = []
     replaced: list[str] = []
-    for bucket, group in groupby(sorted(small), key=lambda name: _bucket(table, name)):
+    for bucket, group in groupby(sorted(small), key=bucket_if_any):
         names = list(group)
         if len(names) > 1:
             made.append(write_file(base.path / table, _rows(table, names), bucket))
             replaced += [Path(name).name for name in names]
     return made, replaced
-
-
-def _bucket(table: str, name: str) -> int | None:
-    return bucket_of_file(name) if table in IN_BUCKETS else None
 
 
 def _rows(table: str, names: Iterable[str]) -> pa.Table:
