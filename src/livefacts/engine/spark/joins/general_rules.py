@@ -24,7 +24,7 @@ from livefacts.engine.spark.joins.closure_change import ChangedClosure, change
 from livefacts.engine.spark.joins.fact_frame import columns_of
 from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.joins.materialization import joined_plan, materialize
-from livefacts.engine.spark.joins.rounds import PREDICATE, Setting
+from livefacts.engine.spark.joins.rounds import PREDICATE, Setting, repeated
 from livefacts.engine.spark.joins.rule_queries import constants_of
 from livefacts.engine.spark.joins.stored_closure import (
     MOST_COUNTED,
@@ -54,6 +54,10 @@ Told = Mapping[int, DataFrame]
 
 def close_general(work: Work, program: Program, *, batch: str = "") -> JobReport:
     """All conclusions of any program, from what is asserted; one commit."""
+    return repeated(lambda: _closed(work, program, batch))
+
+
+def _closed(work: Work, program: Program, batch: str) -> JobReport:
     terms = table_terms(work)
     with work.stages.stage("asserted facts"):
         came = terms.settle(read_asked(add=program.facts)).added
@@ -93,6 +97,10 @@ class GeneralChange:
 
 def change_general(work: Work, asked: GeneralChange, kind: str, batch: str = "") -> JobReport:
     """Follow a change by joins; one commit, and in it what has changed."""
+    return repeated(lambda: _changed(work, asked, kind, batch))
+
+
+def _changed(work: Work, asked: GeneralChange, kind: str, batch: str) -> JobReport:
     terms = table_terms(work)
     with work.stages.stage("open") as stage:
         noted, is_told = noted_graphs(work.base, work.start), told_in(terms.buckets)

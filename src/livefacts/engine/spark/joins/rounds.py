@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -36,7 +36,11 @@ SMALL = 200_000
 """So many facts are followed in one task: more tasks would cost more than they do."""
 INTEGER = XSD + "integer"
 NEVER = 2**31 - 1
+LOST = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
+"""What Spark says if rows were lost with an executor, and their lineage is cut."""
+ATTEMPTS = 4
 
+Made = TypeVar("Made")
 Predicates = Mapping[tuple[int, int], int]
 """How many facts of each shape and predicate there are."""
 
@@ -85,6 +89,20 @@ class Setting:
     def tell(self, what: str, count: int) -> None:
         if self.on_round is not None:
             self.on_round(what, count)
+
+
+def repeated(make: Callable[[], Made]) -> Made:
+    """What is made from the tables alone, made again if an executor was lost in the middle of it.
+
+    Rows of rounds are kept by executors, with their lineage cut: nothing but the tables is left.
+    """
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return make()
+        except Exception as error:
+            if LOST not in str(error):
+                raise
+    return make()
 
 
 def kept(rows: DataFrame, is_small: bool) -> DataFrame:
