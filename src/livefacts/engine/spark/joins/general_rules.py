@@ -19,6 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from livefacts.engine.spark.jobs.frames import counted_predicates, facts_frame
 from livefacts.engine.spark.jobs.stage_report import JobReport
+from livefacts.engine.spark.jobs.tasks import fit_partitions
 from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.joins.closure_change import ChangedClosure, change
 from livefacts.engine.spark.joins.fact_frame import columns_of
@@ -58,6 +59,7 @@ def close_general(work: Work, program: Program, *, batch: str = "") -> JobReport
 
 
 def _closed(work: Work, program: Program, batch: str) -> JobReport:
+    fit_partitions(work.session, work.base.size())
     terms = table_terms(work)
     with work.stages.stage("asserted facts"):
         came = terms.settle(read_asked(add=program.facts)).added
@@ -101,6 +103,7 @@ def change_general(work: Work, asked: GeneralChange, kind: str, batch: str = "")
 
 
 def _changed(work: Work, asked: GeneralChange, kind: str, batch: str) -> JobReport:
+    fit_partitions(work.session, work.base.size())
     terms = table_terms(work)
     with work.stages.stage("open") as stage:
         noted, is_told = noted_graphs(work.base, work.start), told_in(terms.buckets)
