@@ -34,7 +34,7 @@ CLASS = "<urn:Work> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <urn:Thing
 TOLD = DOMAIN + RANGE + "".join(f"<urn:a{n}> <urn:wrote> <urn:b{n % 17}> .\n" for n in range(60))
 NEW = "".join(f"<urn:c{n}> <urn:wrote> <urn:b{n}> .\n" for n in range(30)) + CLASS
 GONE = "".join(f"<urn:a{n}> <urn:wrote> <urn:b{n % 17}> .\n" for n in range(0, 60, 7))
-CHAIN = "".join(f"[<urn:a{n}>, <urn:near>, <urn:a{n + 1}>] .\n" for n in range(12))
+CHAIN = "".join(f"[<urn:a{n}>, <urn:near>, <urn:a{n + 1}>] .\n" for n in range(4))
 NEAR = "[?x, <urn:near>, ?z] :- [?x, <urn:near>, ?y], [?y, <urn:near>, ?z] ."
 SECOND = "<urn:a1> <urn:near> <urn:a2> ."
 Operation = Callable[[Pipeline, Path], object]
@@ -73,7 +73,7 @@ OPERATIONS: dict[str, tuple[Operation, tuple[str, ...]]] = {
         ("joins.stored_closure:kept", "joins.stored_closure:collect_bucket"),
     ),
     "update by joins": (
-        lambda p, folder: p.update(add="<urn:a12> <urn:near> <urn:a13> .", remove=SECOND),
+        lambda p, folder: p.update(add="<urn:a4> <urn:near> <urn:a5> .", remove=SECOND),
         ("joins.level_pass:kept",),
     ),
 }
@@ -146,7 +146,7 @@ def planted(target: str, folder: Path, victim: str) -> None:
     """Have something killed in the middle of a function."""
     module, name = target.split(":")
     home = importlib.import_module(f"livefacts.engine.spark.{module}")
-    setattr(home, name, Killing(getattr(home, name), folder / f"killed-{name}", victim))
+    setattr(home, name, Killing(getattr(home, name), folder / f"killed-{target}", victim))
 
 
 def main(master: str, place: str, victim: str, *names: str) -> None:

@@ -58,7 +58,7 @@ def check(spark: Any, folder: Path, master: str, victim: str, names: list[str], 
     lines = [line for line in done.stdout.splitlines() if line.startswith("states ")]
     assert lines, done.stderr[done.stderr.rfind("Traceback (most recent call last)") :][:5000]
     killed = {path.name.removeprefix("killed-") for path in (folder / "loud").glob("killed-*")}
-    planned = {target.split(":")[1] for name in names for target in OPERATIONS[name][1]}
+    planned = {target for name in names for target in OPERATIONS[name][1]}
     assert killed == planned
     assert json.loads(lines[0].removeprefix("states ")) == wanted
 
