@@ -39,9 +39,19 @@ def frame(session: SparkSession, base: KnowledgeBase, table: str, commit: Commit
     files = base.files(table, commit)
     if not files:
         # Spark sees that an Arrow table has no rows, and leaves out all joins with it.
-        return session.createDataFrame(SCHEMAS[table].empty_table())
-    schema = ", ".join(f"`{field.name}` {TYPES[field.type]}" for field in SCHEMAS[table])
-    return session.read.schema(schema).parquet(*files)
+        return rows_frame(session, SCHEMAS[table].empty_table())
+    return session.read.schema(_columns(SCHEMAS[table])).parquet(*files)
+
+
+def rows_frame(session: SparkSession, rows: pa.Table) -> DataFrame:
+    """Rows of the driver as a DataFrame; Spark Connect has to be told the columns of none."""
+    if len(rows):
+        return session.createDataFrame(rows)
+    return session.createDataFrame(rows, _columns(rows.schema))
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"`{field.name}` {TYPES[field.type]}" for field in schema)
 
 
 def facts_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
