@@ -22,7 +22,7 @@ OPENERS = {
 LIBRARIES = {"os", "shutil", "glob", "mmap", "fcntl", "tempfile"}
 WORDS_OF_OS = {"PathLike", "fspath"}
 """What is said of names, and touches no file."""
-OTHER_FILES = {"engine.spark.java", "engine.spark.session"}
+OTHER_FILES = {"engine.spark.java", "engine.spark.session", "engine.spark.archive"}
 """Java, and Python's packages: no files of a knowledge base."""
 
 

@@ -46,6 +46,7 @@ def spark() -> None:
     livefacts spark history --kb kb/                                all changes
     livefacts spark optimize --kb kb/                               fold changes in, make room
     livefacts spark verify --kb kb/                                 compute anew, and compare
+    livefacts spark package -o livefacts.tar.gz                     what spark-submit sends along
     """
 
 
@@ -355,6 +356,34 @@ def plan_command(kb: Base, rules: Rules = None, master: Master = None) -> None:
     livefacts spark plan --kb kb/ --rules rdfs
     """
     typer.echo(_pipeline(kb, master).plan(rules))
+
+
+@app.command("package", short_help="Write what spark-submit sends to executors.")
+def package_command(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="The archive, a .tar.gz.")
+    ] = Path("livefacts.tar.gz"),
+    bare: Annotated[
+        bool,
+        typer.Option(
+            "--bare", help="livefacts alone, where executors have the packages that it needs."
+        ),
+    ] = False,
+) -> None:
+    """Write an archive of livefacts, and of the packages that its tasks need.
+
+    Executors unpack it; they need the same Python as this one, and nothing in it. Printed is
+    what spark-submit is to be given.
+
+    \b
+    livefacts spark package -o livefacts.tar.gz
+    spark-submit $(livefacts spark package -o livefacts.tar.gz) --master yarn job.py
+    """
+    from livefacts.engine.spark.archive import options, write_archive
+
+    count = write_archive(out, bare=bare)
+    say(f"{out}: {count} packages, {out.stat().st_size / 1e6:.0f} MB")
+    typer.echo(options(out))
 
 
 def _history_line(row: Mapping[str, Any]) -> str:

@@ -51,7 +51,7 @@ TERM_COLUMNS = pa.schema([("id", pa.int64()), ("text", pa.large_string())])
 class Bucket:
     """The files in which the rows of one bucket are.
 
-    `changes`, and some of `graphs`, have rows of all buckets.
+    Some of `changes` and `graphs` have rows of all buckets: those of small changes.
     """
 
     number: int
@@ -244,8 +244,6 @@ def bucket_files(base: KnowledgeBase, commit: Commit, buckets: int) -> list[Buck
     facts = by_bucket(base.files(TRIPLES_TABLE, commit), buckets)
     terms = by_bucket(base.files(TERMS, commit), buckets)
     graphs = by_bucket(base.files(GRAPHS, commit), buckets)
-    changes = tuple(base.files(CHANGES, commit))
-    return [
-        Bucket(number, buckets, tuple(each), changes, tuple(named), tuple(told))
-        for number, (each, named, told) in enumerate(zip(facts, terms, graphs, strict=True))
-    ]
+    changes = by_bucket(base.files(CHANGES, commit), buckets)
+    listed = zip(facts, changes, terms, graphs, strict=True)
+    return [Bucket(number, buckets, *map(tuple, each)) for number, each in enumerate(listed)]

@@ -145,11 +145,16 @@ def bucket_of_file(name: str) -> int:
     return int(name[1:6])
 
 
+def bucket_if_any(name: str) -> int | None:
+    """The bucket that all rows of a data file belong to, if it is one."""
+    return bucket_of_file(name) if IN_BUCKET.match(name) else None
+
+
 def by_bucket(files: Sequence[StorePath], buckets: int) -> list[list[StorePath]]:
     """Data files by their bucket; a file of no bucket has rows of all of them."""
     found: list[list[StorePath]] = [[] for _ in range(buckets)]
     for file in files:
-        is_of_one = IN_BUCKET.match(file.name) is not None
-        for each in [found[bucket_of_file(file.name)]] if is_of_one else found:
+        bucket = bucket_if_any(file.name)
+        for each in found if bucket is None else [found[bucket]]:
             each.append(file)
     return found

@@ -13,7 +13,7 @@ from itertools import groupby
 
 import pyarrow as pa
 
-from livefacts.kb.buckets import bucket_of_file
+from livefacts.kb.buckets import bucket_if_any
 from livefacts.kb.delta_log import size_of
 from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
@@ -32,7 +32,6 @@ from livefacts.kb.tables import (
 )
 
 GROWING = (CHANGES, PREDICATE_CHANGES, TERMS, GRAPHS)
-IN_BUCKETS = (TERMS, GRAPHS)
 SMALL_FILE = 4 << 20
 FOLD_ROWS = 200_000
 FOLD_PART = 4
@@ -64,17 +63,21 @@ def _merged_files(
     small = [file for file in base.files(table, start) if size_of([file]) < SMALL_FILE]
     made: list[DataFile] = []
     replaced: list[str] = []
-    for bucket, group in groupby(sorted(small), key=lambda file: _bucket(table, file.name)):
+    for bucket, group in groupby(sorted(small, key=_bucket), key=_bucket):
         files = list(group)
         if len(files) > 1:
-            file = write_file(base.path / table, _rows(table, files), bucket)
+            file = write_file(
+                base.path / table, _rows(table, files), None if bucket < 0 else bucket
+            )
             made.append(replace(file, is_new=False))
             replaced += [file.name for file in files]
     return made, replaced
 
 
-def _bucket(table: str, name: str) -> int | None:
-    return bucket_of_file(name) if table in IN_BUCKETS else None
+def _bucket(file: StorePath) -> int:
+    """The bucket that a file belongs to; -1 if it has rows of all of them."""
+    bucket = bucket_if_any(file.name)
+    return -1 if bucket is None else bucket
 
 
 def _rows(table: str, files: Iterable[StorePath]) -> pa.Table:

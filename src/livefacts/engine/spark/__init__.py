@@ -8,6 +8,7 @@ Out: commits of a knowledge base (`kb`), reports, DataFrames of facts and deltas
 - `java`: which Java Spark is started with
 - `session`: the Spark session, each setting with its reason
 - `store_settings`: what its settings say of a remote store, in the words of deltalake
+- `archive`: this package and what its tasks need, for executors that have none of it
 - `jobs`: what every stage works with: session and tasks, tables as DataFrames, a report
 - `read`: files and asked changes to rows of hash ids, in buckets
 - `single`: rules that follow single triples: schema in the driver, buckets by tasks

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from livefacts.engine.spark.jobs import frames
 from livefacts.engine.spark.jobs.stage_report import JobReport, Stage, Stages
+from livefacts.engine.spark.jobs.tasks import cores_of
 from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.local.change_in_memory import is_handed_over
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
 LOCAL, BY_NAME = "local", "by-name"
 BYTES_PER_BUCKET = 96 << 20
-MOST_BUCKETS = 1024
+MOST_BUCKETS = 1 << 16
 MEMORY = "1g"
 UNPACKED = 12
 """A packed file of triples is about this many times as large when it is unpacked."""
@@ -249,8 +250,7 @@ class Pipeline:
         return Work(self.session, self.base, start, buckets, Stages(self._on_stage))
 
     def _chosen_buckets(self, size: int) -> int:
-        cores = self.session.sparkContext.defaultParallelism
-        return min(MOST_BUCKETS, max(2 * cores, size // BYTES_PER_BUCKET + 1))
+        return min(MOST_BUCKETS, max(2 * cores_of(self.session), size // BYTES_PER_BUCKET + 1))
 
     def _replayed(self, batch: str) -> JobReport | None:
         for commit in self.base.commits() if batch else ():

@@ -1,7 +1,9 @@
 """The Spark session: one builder, its settings, and the reason for each.
 
-An existing session works as well: hardly anything here is needed for right answers (`watch`
-says what it needs), but for speed, for silence and for not listening on the network.
+What the user has set, in spark-defaults.conf, for spark-submit or in a session that is there
+already, stays as it is.  An existing session works as well: hardly anything here is needed for
+right answers (`watch` says what it needs), but for speed, for silence and for not listening on
+the network.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import livefacts
 from livefacts.engine.spark.java import find_java, wrapped
+from livefacts.engine.spark.jobs.tasks import CHOSEN, PARTITIONS
 from livefacts.errors import LivefactsError
 from livefacts.store.machine_code import user_cache_directory
 
@@ -35,13 +38,19 @@ QUIET = LEVELS[0]
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 
-SETTINGS = {
-    # Nobody but this machine talks to the driver, unless a cluster has to.
+PYTHON_OF_TASKS, PYTHON_SETTING = "PYSPARK_PYTHON", "spark.pyspark.python"
+PROGRESS = "spark.ui.showConsoleProgress"
+REMOTE = {"SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"}
+"""Variables of which one is set where a session is one of Spark Connect."""
+
+LOCAL_SETTINGS = {
+    # Nobody but this machine talks to the driver; on a cluster executors have to reach it.
     "spark.driver.host": LOOPBACK,
     "spark.driver.bindAddress": LOOPBACK,
     # The web page of a session would listen on a port.
     "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
+}
+SETTINGS = {
     # Times mean the same on every machine.
     "spark.sql.session.timeZone": "UTC",
     # Columns go between Java and Python as Arrow, not row by row.
@@ -70,28 +79,60 @@ def session(
 ) -> SparkSession:
     """A session on `master` (all cores of this machine by default), or the one there is.
 
-    `settings` are Spark's own, such as `{"spark.driver.memory": "4g"}`.  `log` is how much
-    Spark says on standard error: "error" (the default, also by LIVEFACTS_SPARK_LOG),
-    "warn", "info" or "debug".
+    `settings` are Spark's own, such as `{"spark.driver.memory": "4g"}`; what was set elsewhere
+    (spark-defaults.conf, `spark-submit --conf`, a session that is there) stays, unless they say
+    otherwise.  `log` is how much Spark says on standard error: "error" (the default, also by
+    LIVEFACTS_SPARK_LOG), "warn", "info" or "debug".
     """
     require_extra()
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     from livefacts.engine.spark.read.rdf_data_source import register
 
-    level = _log_level(log)
-    chosen = chosen_master(master)
-    if not _is_submitted():
-        _prepare_java(level, is_local=is_local_master(chosen))
-    if is_local_master(chosen):
-        # Workers need the packages of this very interpreter, not those of some python3.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName(app)
-    if chosen:
-        builder = builder.master(with_attempts(chosen))
-    for key, value in {**_settings(chosen), **settings}.items():
+    level, chosen = _log_level(log), chosen_master(master)
+    if REMOTE.isdisjoint(os.environ):
+        try:
+            SparkSession.active()
+        except PySparkException:
+            _start(chosen, app, settings, level)
+    builder = SparkSession.builder
+    for key, value in settings.items():
         builder = builder.config(key, value)
     return register(builder.getOrCreate())
+
+
+def _start(master: str, app: str, settings: Mapping[str, str], level: str) -> None:
+    """Start Java, and Spark in it, with settings of ours where there are no others."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    asked = {"spark.master": with_attempts(master)} if master else {}
+    own = _settings(master)
+    if not _is_submitted():
+        _prepare_java(level, is_local=is_local_master(master))
+        # Java is started as if for a shell, which shows progress.
+        asked |= {"spark.app.name": app, PROGRESS: "false"}
+    asked |= settings
+    # Java has to be told what it is started for, such as how much memory it gets.
+    starting = SparkConf(loadDefaults=False).setAll(list(asked.items()))
+    gateway = launch_gateway(starting)  # type: ignore[no-untyped-call]
+    known = gateway.jvm.SparkConf(True)
+    if not _is_submitted():
+        _choose_python(master, known.get(PYTHON_SETTING, "") or settings.get(PYTHON_SETTING, ""))
+    chosen = {key: value for key, value in own.items() if not known.contains(key)} | asked
+    if not known.contains(PARTITIONS) and PARTITIONS not in settings:
+        chosen[CHOSEN] = "true"
+    SparkContext(conf=SparkConf(loadDefaults=False).setAll(list(chosen.items())), gateway=gateway)
+
+
+def _choose_python(master: str, known: str) -> None:
+    """The Python of tasks: of what may be set, the driver looks at a variable alone."""
+    if known:
+        os.environ[PYTHON_OF_TASKS] = known
+    elif master.startswith(("local", "spark:")):
+        # Workers need the packages of this very interpreter, not those of some python3.
+        os.environ.setdefault(PYTHON_OF_TASKS, sys.executable)
 
 
 def chosen_master(master: str | None) -> str:
@@ -165,19 +206,33 @@ def _prepare_java(level: str, *, is_local: bool) -> None:
 
 def _settings(master: str) -> dict[str, str]:
     chosen = dict(SETTINGS)
-    if not is_local_master(master):
-        # Executors on other machines have to reach the driver.
-        del chosen["spark.driver.host"], chosen["spark.driver.bindAddress"]
-    # A shuffle into more parts than there are cores only makes more small tasks.
-    chosen["spark.sql.shuffle.partitions"] = str(max(2, 2 * (os.cpu_count() or 1)))
     # Even without a metastore Spark makes a folder for its databases, where the command was typed.
     chosen["spark.sql.warehouse.dir"] = str(user_cache_directory() / "warehouse")
     if is_local_master(master):
-        # Executors of a local cluster find this package, and its compiled kernels, where we do.
+        chosen |= LOCAL_SETTINGS
+        # A shuffle into more parts than there are cores only makes more small tasks.
+        chosen[PARTITIONS] = str(max(2, 2 * cores_of(master)))
+    if master.startswith(("local", "spark:")):
+        # Executors find this package, and its compiled kernels, where we do: on this machine, or
+        # where others have the same folders.
         chosen["spark.executorEnv.PYTHONPATH"] = _python_path()
         if "LIVEFACTS_CACHE_DIR" in os.environ:
             chosen["spark.executorEnv.LIVEFACTS_CACHE_DIR"] = os.environ["LIVEFACTS_CACHE_DIR"]
     return chosen
+
+
+def cores_of(master: str) -> int:
+    """The cores of a master on this machine.
+
+    >>> cores_of("local"), cores_of("local[3,2]"), cores_of("local-cluster[2,4,1024]")
+    (1, 3, 8)
+    """
+    numbers = [int(text) for text in re.findall(r"\d+", master)]
+    if master.startswith("local-cluster"):
+        return numbers[0] * numbers[1]
+    if "*" in master:
+        return os.cpu_count() or 1
+    return numbers[0] if numbers else 1
 
 
 def _python_path() -> str:

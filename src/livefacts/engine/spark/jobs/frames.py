@@ -52,8 +52,8 @@ def frame_of_files(session: SparkSession, table: str, files: Sequence[StorePath]
     """The rows of some data files of a table."""
     if not files:
         # Spark sees that an Arrow table has no rows, and leaves out all joins with it.
-        return session.createDataFrame(SCHEMAS[table].empty_table())
-    schema = ", ".join(f"`{field.name}` {TYPES[field.type]}" for field in SCHEMAS[table])
+        return rows_frame(session, SCHEMAS[table].empty_table())
+    schema = _columns(SCHEMAS[table])
     if files[0].is_local:
         return session.read.schema(schema).parquet(*(literally(str(file)) for file in files))
     return _read_in_tasks(session, table, files, schema)
@@ -85,6 +85,17 @@ def _rows_of_files(
     for batch in numbers:
         for number in batch["id"].to_pylist():
             yield from files[number].read_table(SCHEMAS[table]).to_batches(ROWS_AT_A_TIME)
+
+
+def rows_frame(session: SparkSession, rows: pa.Table) -> DataFrame:
+    """Rows of the driver as a DataFrame; Spark Connect has to be told the columns of none."""
+    if len(rows):
+        return session.createDataFrame(rows)
+    return session.createDataFrame(rows, _columns(rows.schema))
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"`{field.name}` {TYPES[field.type]}" for field in schema)
 
 
 def facts_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:

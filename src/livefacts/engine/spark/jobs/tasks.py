@@ -21,9 +21,14 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
 
+PARTITIONS, CHOSEN = "spark.sql.shuffle.partitions", "spark.livefacts.partitions"
+"""How many parts Spark shuffles into; and whether that is for us to say."""
 SECONDS_BETWEEN_LOOKS = 1.0
 SMALL_BYTES = 1 << 20
 """Inputs that are smaller, all together, are sent along with the function."""
+BYTES_PER_PART = 32 << 20
+"""Of data files; rows of them are three times as large."""
+MOST_CORES = 1 << 16
 RESULT = "number int, output binary"
 
 Input = TypeVar("Input")
@@ -87,6 +92,25 @@ def _unpacked(batch: pa.RecordBatch) -> Iterator[tuple[int, Any]]:
 def context_of(session: SparkSession) -> SparkContext | None:
     """What runs the jobs of a session; a session of Spark Connect has none."""
     return getattr(session, "sparkContext", None)
+
+
+def cores_of(session: SparkSession) -> int:
+    """How many tasks the executors of a session run at the same time."""
+    context = context_of(session)
+    if context is not None:
+        return context.defaultParallelism
+    # A range is cut into as many parts.
+    from pyspark.sql import functions as F  # noqa: N812
+
+    parts = session.range(0, MOST_CORES).select(F.spark_partition_id().alias("part"))
+    return 1 + int(parts.agg(F.max("part")).collect()[0][0])
+
+
+def fit_partitions(session: SparkSession, size: int) -> None:
+    """Have Spark shuffle so many bytes into parts that fit tasks, if that is for us to say."""
+    if session.conf.get(CHOSEN, None) is not None:
+        parts = max(2, 2 * cores_of(session), size // BYTES_PER_PART)
+        session.conf.set(PARTITIONS, str(parts))
 
 
 @contextmanager

@@ -17,14 +17,15 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from livefacts.engine.spark.jobs.frames import counted_predicates, facts_frame
+from livefacts.engine.spark.jobs.frames import counted_predicates, facts_frame, rows_frame
 from livefacts.engine.spark.jobs.stage_report import JobReport
+from livefacts.engine.spark.jobs.tasks import context_of, fit_partitions
 from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.joins.closure_change import ChangedClosure, change
 from livefacts.engine.spark.joins.fact_frame import columns_of
 from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.joins.materialization import Closure, joined_plan, materialize
-from livefacts.engine.spark.joins.rounds import PREDICATE, Setting
+from livefacts.engine.spark.joins.rounds import PREDICATE, Setting, repeated
 from livefacts.engine.spark.joins.rule_queries import constants_of
 from livefacts.engine.spark.joins.stored_closure import (
     MOST_COUNTED,
@@ -36,6 +37,7 @@ from livefacts.engine.spark.joins.stored_closure import (
 from livefacts.engine.spark.read.asked_facts import AskedFacts, read_asked
 from livefacts.engine.spark.read.graph_change import noted_graphs, told_in
 from livefacts.engine.spark.read.table_terms import TableTerms, table_terms
+from livefacts.errors import LivefactsError
 from livefacts.kb.compaction import merge_small_files
 from livefacts.kb.rule_table import rule_notes, rules_write
 from livefacts.kb.tables import COUNTED, GENERAL, HANDED_OVER, LARGEST, RULES, Commit, Write
@@ -53,8 +55,23 @@ LARGEST_COUNTER = "MAX(GREATEST(ABS(plain), ABS(recursive)))"
 Told = Mapping[int, DataFrame]
 
 
+def _require_context(work: Work) -> None:
+    """Joins keep rows between rounds as only a session with a context of its own lets them."""
+    if context_of(work.session) is None:
+        raise LivefactsError(
+            "these rules need joins, which a session of Spark Connect cannot follow",
+            hint='where they fit, Pipeline(..., memory="4g") hands them to the embedded engine',
+        )
+
+
 def close_general(work: Work, program: Program, *, batch: str = "") -> JobReport:
     """All conclusions of any program, from what is asserted; one commit."""
+    _require_context(work)
+    return repeated(lambda: _closed(work, program, batch))
+
+
+def _closed(work: Work, program: Program, batch: str) -> JobReport:
+    fit_partitions(work.session, work.base.size())
     terms = table_terms(work)
     with work.stages.stage("asserted facts"):
         plan = joined_plan(program.rules)
@@ -101,6 +118,12 @@ class GeneralChange:
 
 def change_general(work: Work, asked: GeneralChange, kind: str, batch: str = "") -> JobReport:
     """Follow a change by joins; one commit, and in it what has changed."""
+    _require_context(work)
+    return repeated(lambda: _changed(work, asked, kind, batch))
+
+
+def _changed(work: Work, asked: GeneralChange, kind: str, batch: str) -> JobReport:
+    fit_partitions(work.session, work.base.size())
     terms = table_terms(work)
     with work.stages.stage("open") as stage:
         noted, is_told = noted_graphs(work.base, work.start), told_in(terms.buckets)
@@ -220,7 +243,7 @@ def ids_frame(work: Work, shape: int, ids: Any) -> DataFrame:
     names = columns_of(shape)
     columns = {name: np.ascontiguousarray(ids[:, at]) for at, name in enumerate(names)}
     schema = pa.schema([(name, pa.int64()) for name in columns])
-    return work.session.createDataFrame(pa.table(columns, schema=schema))
+    return rows_frame(work.session, pa.table(columns, schema=schema))
 
 
 def _merged(told: Told, added: Told) -> dict[int, DataFrame]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -39,10 +39,14 @@ IN_TASK = 1_000_000
 """So many conclusions one task holds: with their terms and indices, about a hundred megabytes."""
 INTEGER = XSD + "integer"
 NEVER = 2**31 - 1
+LOST = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
+"""What Spark says if rows were lost with an executor, and their lineage is cut."""
+ATTEMPTS = 4
 
 ANY = None
 Kind = tuple[int, int | None, int | None]
 """Facts of one shape; of one predicate, or of any; of one object, or of any."""
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,20 @@ class Setting:
     def tell(self, what: str, count: int) -> None:
         if self.on_round is not None:
             self.on_round(what, count)
+
+
+def repeated(make: Callable[[], Made]) -> Made:
+    """What is made from the tables alone, made again if an executor was lost in the middle of it.
+
+    Rows of rounds are kept by executors, with their lineage cut: nothing but the tables is left.
+    """
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return make()
+        except Exception as error:
+            if LOST not in str(error):
+                raise
+    return make()
 
 
 def kept(rows: DataFrame, is_small: bool) -> DataFrame:

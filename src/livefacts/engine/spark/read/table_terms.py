@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from livefacts.engine.spark.jobs.frames import frame
+from livefacts.engine.spark.jobs.frames import frame, rows_frame
 from livefacts.engine.spark.jobs.tasks import run_tasks
 from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.read.asked_facts import AskedFacts, SettledChange, read_asked, settle
@@ -64,7 +64,7 @@ class TableTerms:
         session = self.work.session
         stored = frame(session, self.work.base, TERMS, self.work.start)
         columns = pa.table([list(self.new), list(self.new.values())], SCHEMAS[TERMS])
-        return stored.unionByName(session.createDataFrame(columns))
+        return stored.unionByName(rows_frame(session, columns))
 
     def remember(self, made: DataFrame) -> None:
         """Take in terms that rules have computed."""

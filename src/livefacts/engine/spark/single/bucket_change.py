@@ -112,7 +112,7 @@ def sign_change(job: SignChange, bucket: Bucket, sent: Blocks) -> Signed:
     Columns(ordered(columns_of(bucket.read_facts()))).add_counts(triples_of(rows), counts)
     signs = signs_of(rows, counts.sum(axis=1))
     return Signed(
-        write_file(job.path / CHANGES, signed_rows(rows, signs, job.seq)),
+        write_file(job.path / CHANGES, signed_rows(rows, signs, job.seq), bucket.number),
         int((signs > 0).sum()),
         int((signs < 0).sum()),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,11 @@ from tests.properties.compare.spark_frames import tiny
 from tests.unit.engine.spark.beside import Beside, facts_of, texts_of
 
 import livefacts as lf
+from livefacts.engine.spark.jobs.stage_report import Stages
+from livefacts.engine.spark.jobs.work import Work
+from livefacts.engine.spark.joins.general_rules import close_general
+from livefacts.kb.tables import KnowledgeBase
+from livefacts.language.program import Program
 from livefacts.spark import Pipeline
 
 PREFIX = "http://example.org/"
@@ -120,3 +126,11 @@ def test_a_road_that_does_not_fit_the_rules_is_refused(quick: Any, tmp_path: Pat
     both = Beside(quick, tmp_path, TOLD, RULES, road="driver")
     with pytest.raises(lf.LivefactsError, match="join facts"):
         both.pipeline.update(add=line("x", "y"))
+
+
+def test_a_session_without_a_context_is_refused_by_name(tmp_path: Path) -> None:
+    base = KnowledgeBase(tmp_path)
+    work = Work(SimpleNamespace(), base, base.last(), 1, Stages())  # type: ignore[arg-type]
+    with pytest.raises(lf.LivefactsError, match="Spark Connect") as refused:
+        close_general(work, Program(()))
+    assert "memory=" in refused.value.hint
