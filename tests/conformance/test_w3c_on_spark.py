@@ -34,7 +34,7 @@ UNKNOWN = (
 )
 GRAPH = "what GRAPH ?g contains is asked of each graph by itself"
 KNOWN_FAILURES = {
-    "sparql10/graph/graph-not-exist": "a graph that is named and not loaded gives no row",
+    "sparql10/graph/graph-not-exist": "an empty group in GRAPH <g> has a row, also where there is no such graph",
     "sparql10/graph/graph-optional": GRAPH,
     "sparql10/graph/graph-variable-scope": GRAPH,
     "sparql10/open-world/date-2": "dates with and without a zone are told apart",
