@@ -63,7 +63,7 @@ def test_terms_that_are_put_together_are_no_change_of_data(pipeline: Pipeline) -
     count = pipeline.terms().count()
     pipeline.optimize()
     assert pipeline.terms().count() == count
-    log = pipeline.base.path / TERMS / "_delta_log"
+    log = pipeline.base.path.folder / TERMS / "_delta_log"
     lines = [
         line for entry in sorted(log.glob("*.json")) for line in entry.read_text().splitlines()
     ]

@@ -63,7 +63,9 @@ class GroupFrames:
         # A key that no row has a value for makes one group, but none where there are no rows.
         ties = [F.col(id_column(name)) for name in sorted(known)]
         ties = ties or [F.lit(ONE).alias(ONE_COLUMN)] * bool(keys)
-        found = rows.rows.groupBy(*ties).agg(*texts, *counts).drop(ONE_COLUMN)
+        # Spark makes no groups of which nothing is asked.
+        totals = [*texts, *counts] or [F.first(F.lit(ONE)).alias(ONE_COLUMN)]
+        found = rows.rows.groupBy(*ties).agg(*totals).drop(ONE_COLUMN)
         numbers = (F.col(text_column(name)).cast("string") for name, _ in aggregates)
         written = [F.concat(F.lit('"'), number, F.lit(INTEGER)) for number in numbers]
         return self._with_totals(rows.only(known), found, [name for name, _ in aggregates], written)
