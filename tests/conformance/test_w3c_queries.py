@@ -32,7 +32,10 @@ from pyoxigraph import (
 from livefacts.engine.flow.bags import UNBOUND
 from livefacts.engine.flow.dataflow import Dataflow, RunningQuery
 from livefacts.errors import QueryError
-from livefacts.service.continuous.query_plans import plan_of
+from livefacts.language.arrival_times import refuse_times
+from livefacts.model.namespaces import DECLARED
+from livefacts.plan.continuous.flow import FlowPlan
+from livefacts.service.continuous.query_plans import flow_plan
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.syntax.sparql.query_shapes import shape_of
 
@@ -156,7 +159,7 @@ class Replay:
         self._text = test.query.read_text(encoding="utf-8")
         self._dictionary = Dictionary()
         self._flow = Dataflow(self._dictionary)
-        plan = plan_of(self._text, {}, test.base)
+        plan = plan_of(self._text, test.base)
         self._standing: RunningQuery = self._flow.add(plan)
         self._variables = plan.variables
         self._store = Store()
@@ -286,10 +289,15 @@ UNREAD = {"sparql10/expr-builtin/case-insensitive-booleans"}
 
 
 @cache
+def plan_of(text: str, base: str) -> FlowPlan:
+    """The flow of a query whose relative IRIs are relative to a base."""
+    return flow_plan(refuse_times(shape_of(text, DECLARED, base).bound), text)
+
+
 def is_followed(test: QueryTest) -> bool:
     """Whether a query is followed change by change; what is refused is refused by `query`, too."""
     try:
-        plan_of(test.query.read_text(encoding="utf-8"), {}, test.base)
+        plan_of(test.query.read_text(encoding="utf-8"), test.base)
     except QueryError:
         return False
     return True

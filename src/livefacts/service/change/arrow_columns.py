@@ -99,6 +99,7 @@ def values_of(texts: pa.Array) -> pa.Array:
     >>> values_of(pa.array(["<ex:a>", '"b"@en', "_:c"])).to_pylist()
     ['ex:a', 'b', '_:c']
     """
+    texts = texts.cast(pa.large_string())
     literals = pc.starts_with(texts, '"')
     if not len(texts) or not pc.all(literals).as_py():
         return _plain_texts(texts, literals)

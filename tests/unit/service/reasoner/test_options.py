@@ -43,9 +43,9 @@ def test_facts_of_a_predicate_are_not_what_derived_means() -> None:
     r = lf.Reasoner("q(?x) :- p(?x) .")
     r.add("p(a) .")
     with pytest.raises(lf.OptionError, match="derived='q'"):
-        r.facts("q")  # type: ignore[arg-type]
+        r.facts(derived="q")  # type: ignore[arg-type]
     with r.snapshot() as s, pytest.raises(lf.OptionError, match="derived='q'"):
-        s.facts("q")  # type: ignore[arg-type]
+        s.facts(derived="q")  # type: ignore[arg-type]
 
 
 def test_an_error_of_a_callback_says_that_the_change_was_made() -> None:
