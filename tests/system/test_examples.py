@@ -113,6 +113,12 @@ PROMISED = {
         "5: +steady\n7: -together(ann) -together(ben)\n8: -steady\n11: +came_before(ann)",
         "22: +came_before(cleo) -came_before(ann)",
     ],
+    "19_rdflib.py": [
+        "a lion moves in\n  + zoo:leo rdf:type ",
+        "  + zoo:leo rdf:type zoo:Carnivore\n",
+        "asked by SPARQL:\n   zoo:leo\n",
+        "  - zoo:leo rdf:type zoo:Carnivore\n",
+    ],
     "18_sources.py": ['at 1 hot(kitchen, 1)\nat 4 hot("sensor-1", 1) hot(kitchen, 2)'],
 }
 
@@ -152,7 +158,7 @@ def test_an_example_that_is_started_as_a_script_says_what_it_promises(name: str)
     "page",
     [
         *("changes.md", "explain.md", "maintenance-programs.md", "ontologies-tutorial.md"),
-        *("owl.md", "saving.md", "sources.md"),
+        *("owl.md", "saving.md", "sources.md", "rdflib.md"),
     ],
 )
 def test_a_page_prints_what_its_remarks_say(

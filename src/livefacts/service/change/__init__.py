@@ -18,6 +18,7 @@ Out: asserted and retracted rows; a `Delta` that is read lazily.
 - `fact_patterns`: which facts a name or an atom with variables means
 - `arrow_columns`: rows of ids to columns of Arrow
 - `tabular`: what is a table of Arrow, and so a DataFrame
+- `rdflib_terms`: terms as rdflib has them
 - `dump`: everything that is true, to a file
 
 Design: docs/design/0005-derived-is-what-was-not-told.md

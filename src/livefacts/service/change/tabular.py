@@ -32,14 +32,14 @@ class Tabular:
         try:
             return table.to_pandas()
         except ImportError as error:
-            raise _not_installed("pandas") from error
+            raise not_installed("pandas") from error
 
     def to_polars(self, *, terms: bool = False) -> Any:
         """The same as a DataFrame of polars."""
         try:
             import polars
         except ImportError as error:
-            raise _not_installed("polars") from error
+            raise not_installed("polars") from error
         return polars.from_arrow(self._plain(terms))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -53,5 +53,6 @@ class Tabular:
         return written_out(self.to_arrow(terms=terms))
 
 
-def _not_installed(package: str) -> LivefactsError:
+def not_installed(package: str) -> LivefactsError:
+    """What is raised where an optional package is missing."""
     return LivefactsError(f"{package} is not installed", hint=f"pip install {package}")

@@ -11,16 +11,17 @@ of every shape in parts: what is asserted, what is derived, and what violates co
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
 
 from livefacts.engine.contract import TRIPLES, Change, Engine, Facts, IdDelta, Ids
 from livefacts.language.program import NO_PROGRAM, Program
+from livefacts.model.facts import Term
 from livefacts.service.change.assertions import without
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
@@ -47,7 +48,12 @@ class VersionStamp(NamedTuple):
     program: Program = NO_PROGRAM
 
 
+GraphName: TypeAlias = NamedNode | BlankNode | DefaultGraph
+Pattern: TypeAlias = Sequence[Term | None]
+"""Subject, predicate and object; None is any."""
+ANYTHING: Pattern = (None, None, None)
 NO_STAMP = VersionStamp()
+NOTHING = Snapshot(())
 NO_QUADS = np.zeros((0, 4), np.int32)
 TRUE = FactPart.ASSERTED, FactPart.DERIVED
 """The parts that share out what is true between them."""
@@ -89,15 +95,57 @@ class FactVersion:
         """What named graphs assert."""
         return self.graphs.quads_matching((-1, -1, -1, -1))
 
-    def asserted_in(self, graph: NamedNode | DefaultGraph | None) -> Iterator[Triple | Quad]:
+    def asserted_in(
+        self, graph: GraphName | None, pattern: Pattern = ANYTHING
+    ) -> Iterator[Triple | Quad]:
         """The triples that the default graph asserts, or quads of a named one, or of all."""
         if isinstance(graph, DefaultGraph):
-            rows = self.rows(FactPart.ASSERTED).get(TRIPLES, NO_TRIPLES)
-            elsewhere = self.rows(FactPart.ELSEWHERE).get(TRIPLES, NO_TRIPLES)
-            return map(Triple, *self._columns(without(rows, elsewhere)))
-        name = -1 if graph is None else self.terms.find(graph)
-        quads = self.graphs.quads_matching((-1, -1, -1, name)) if name is not None else NO_QUADS
+            rows = without(
+                self._part_like(FactPart.ASSERTED, pattern),
+                self._part_like(FactPart.ELSEWHERE, pattern),
+            )
+            return map(Triple, *self._columns(rows))
+        ids = self._ids_of((*pattern, graph))
+        quads = NO_QUADS if ids is None else self.graphs.quads_matching(ids)
         return map(Quad, *self._columns(quads))
+
+    def true_in(self, graph: GraphName | None, pattern: Pattern = ANYTHING) -> Iterator[Triple]:
+        """The triples that are true, or those of them that a graph has.
+
+        The default graph has what it asserts, and the conclusions that no graph asserts.
+        """
+        ids = self._ids_of(pattern)
+        if ids is None:
+            return iter(())
+        rows = self._part_of(graph).matching(ids)
+        if isinstance(graph, DefaultGraph):
+            rows = without(rows, self._part_like(FactPart.ELSEWHERE, pattern))
+        return map(Triple, *self._columns(rows))
+
+    def count_true_in(self, graph: GraphName | None) -> int:
+        """How many they are."""
+        size = self._part_of(graph).size
+        if isinstance(graph, DefaultGraph):
+            elsewhere = self.parts.get((FactPart.ELSEWHERE, TRIPLES), NOTHING)
+            return size - elsewhere.size
+        return size
+
+    def _part_of(self, graph: GraphName | None) -> Snapshot:
+        """The triples of a named graph; of the default graph all, elsewhere asserted ones too."""
+        if graph is None or isinstance(graph, DefaultGraph):
+            return self.graphs.everything
+        name = self.terms.find(graph)
+        return NOTHING if name is None else self.graphs.named.get(name, NOTHING)
+
+    def _part_like(self, part: FactPart, pattern: Pattern) -> Ids:
+        """The triples of a part that fit a pattern."""
+        ids = self._ids_of(pattern)
+        return NO_TRIPLES if ids is None else self.parts.get((part, TRIPLES), NOTHING).matching(ids)
+
+    def _ids_of(self, pattern: Sequence[Term | None]) -> list[int] | None:
+        """The ids of a pattern, -1 for any; None where a term is not known, so that nothing fits."""
+        ids = [-1 if term is None else self.terms.find(term) for term in pattern]
+        return None if None in ids else ids  # type: ignore[return-value]
 
     def _columns(self, rows: Ids) -> list[list[Any]]:
         return [self.terms.decode(rows[:, at]) for at in range(rows.shape[1])]

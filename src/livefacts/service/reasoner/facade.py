@@ -27,6 +27,7 @@ from livefacts.service.change.fact_reader import FactView, check_derived
 from livefacts.service.change.import_catalogue import ImportSource
 from livefacts.service.change.intake import LOCAL, ReadingOptions
 from livefacts.service.change.patches import PatchSource
+from livefacts.service.change.tabular import not_installed
 from livefacts.service.knowledge import recorder
 from livefacts.service.knowledge.draft import Draft, arrivals, drafted
 from livefacts.service.knowledge.file_load import LoadSource, load_files
@@ -39,6 +40,8 @@ from livefacts.syntax.rule_sets import RuleSource, open_rules
 
 if TYPE_CHECKING:
     from typing import Literal, Unpack
+
+    from rdflib.graph import Graph
 
     from livefacts.language.algebra import Dataset
     from livefacts.service.continuous.watch import Callback, Watch
@@ -597,3 +600,11 @@ class Reasoner:
     ) -> None:
         """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
         self._snapshot(self._state.prefixes).dump(target, derived=derived, format=format)
+
+    def to_rdflib(self) -> Graph:
+        """A graph of rdflib that reads what is true here, and asserts here what is added to it."""
+        try:
+            from livefacts.service.reasoner.rdflib_store import graph_for_rdflib
+        except ModuleNotFoundError as error:
+            raise not_installed("rdflib") from error
+        return graph_for_rdflib(self)

@@ -12,17 +12,17 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-from pyoxigraph import Triple
+from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from livefacts.engine.contract import TRIPLES
 from livefacts.errors import LivefactsError
 from livefacts.model.facts import Fact, Symbol, Term
-from livefacts.service.change.arguments import as_bindings, as_statement
+from livefacts.service.change.arguments import as_bindings, as_rdf_term, as_statement
 from livefacts.service.change.delta import Violation
 from livefacts.service.change.dump import NamedTriples, write_facts
 from livefacts.service.change.fact_reader import FactView, check_derived
 from livefacts.service.knowledge.violations import Violations
-from livefacts.service.queries.fact_versions import FactVersion
+from livefacts.service.queries.fact_versions import FactVersion, GraphName, Pattern
 from livefacts.service.queries.part_versions import FactPart
 
 if TYPE_CHECKING:
@@ -91,6 +91,51 @@ class FactSnapshot(Collection[Triple | Fact]):
         check_derived(derived)
         found = FactView(self._whole.facts(derived), self._whole.terms)
         return found.matching(pattern, self._prefixes)
+
+    def triples(
+        self,
+        subject: Any = None,
+        predicate: Any = None,
+        object: Any = None,
+        *,
+        graph: GraphName | None = None,
+    ) -> Iterator[Triple]:
+        """The triples that are true and have these terms; None is any.
+
+        A named `graph` has what it asserts, `DefaultGraph()` what it asserts and the conclusions
+        that no graph asserts.
+        """
+        version = self._whole if isinstance(graph, DefaultGraph) else self._version
+        return version.true_in(graph, _pattern(subject, predicate, object))
+
+    def asserted(
+        self,
+        subject: Any = None,
+        predicate: Any = None,
+        object: Any = None,
+        *,
+        graph: GraphName | None = None,
+    ) -> Iterator[Triple | Quad]:
+        """The triples that the default graph asserts and the quads of named graphs, or of one."""
+        pattern = _pattern(subject, predicate, object)
+        if not isinstance(graph, DefaultGraph):
+            yield from self._version.asserted_in(graph, pattern)
+        if graph is None or isinstance(graph, DefaultGraph):
+            yield from self._whole.asserted_in(DefaultGraph(), pattern)
+
+    def count_triples(self, graph: GraphName | None = None) -> int:
+        """How many triples `triples` gives."""
+        version = self._whole if isinstance(graph, DefaultGraph) else self._version
+        return version.count_true_in(graph)
+
+    def graph_names(self) -> list[NamedNode]:
+        """The named graphs that assert something."""
+        graphs = self._version.graphs.named.values()
+        return [
+            name
+            for name, graph in zip(self._version.graph_names(), graphs, strict=True)
+            if graph.size
+        ]
 
     def __iter__(self) -> Iterator[Triple | Fact]:
         return iter(self.facts())
@@ -161,6 +206,11 @@ class FactSnapshot(Collection[Triple | Fact]):
         elsewhere = version.rows(FactPart.ELSEWHERE).get(TRIPLES, quads[:0, :3])
         named = NamedTriples(quads, elsewhere)
         write_facts(target, format, version.facts(derived), named, version.terms, self._prefixes)
+
+
+def _pattern(*terms: Any) -> Pattern:
+    """What three arguments ask for, as terms of pyoxigraph."""
+    return [None if term is None else as_rdf_term(term) for term in terms]
 
 
 def shape_and_terms(fact: object, prefixes: Mapping[str, str]) -> tuple[int, list[Term]]:
