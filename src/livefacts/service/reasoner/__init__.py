@@ -10,6 +10,7 @@ Out: `Delta`s, facts, violations, answers, saved folders.
 - `turns`: its calls, one after the other, whichever thread they come from
 - `facade`: the door: `Reasoner`
 - `durable`: a reasoner that lives in a folder
+- `exchange`: what other libraries of Python get of it
 - `rdflib_store`: a reasoner as a store of rdflib
 - `clocked_program`: a program followed through time, with what changes at every time point
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar, overload
+from typing import IO, TYPE_CHECKING, Any, TypeVar, overload
 
 from pyoxigraph import NamedNode, Triple
 
 from livefacts.engine.contract import COUNTING_DRED
-from livefacts.errors import InterruptAfterChange, LivefactsError
+from livefacts.errors import InterruptAfterChange
 from livefacts.language.program import NO_PROGRAM, Rule
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact
@@ -27,12 +27,12 @@ from livefacts.service.change.fact_reader import FactView, check_derived
 from livefacts.service.change.import_catalogue import ImportSource
 from livefacts.service.change.intake import LOCAL, ReadingOptions
 from livefacts.service.change.patches import PatchSource
-from livefacts.service.change.tabular import not_installed
 from livefacts.service.knowledge import recorder
 from livefacts.service.knowledge.draft import Draft, arrivals, drafted
 from livefacts.service.knowledge.file_load import LoadSource, load_files
 from livefacts.service.knowledge.state import REFUSE, REPORT, Options, State, check_options
 from livefacts.service.merging.equality import RULES, check_same_as
+from livefacts.service.reasoner.exchange import Exchange
 from livefacts.service.reasoner.fact_snapshot import FactSnapshot, shape_and_terms
 from livefacts.service.reasoner.profile import Profile, profile_of
 from livefacts.service.reasoner.turns import bounded_change, not_in_a_folder, one_at_a_time
@@ -40,8 +40,6 @@ from livefacts.syntax.rule_sets import RuleSource, open_rules
 
 if TYPE_CHECKING:
     from typing import Literal, Unpack
-
-    from rdflib.graph import Graph
 
     from livefacts.language.algebra import Dataset
     from livefacts.service.continuous.watch import Callback, Watch
@@ -59,7 +57,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Reasoner:
+class Reasoner(Exchange):
     """Facts, rules, and everything that follows.
 
     `rules` is the name of a ready rule set, a path, rule text, a `Program`, or a list of
@@ -393,12 +391,6 @@ class Reasoner:
     def __iter__(self) -> Iterator[Triple | Fact]:
         return iter(self.facts())
 
-    def __reduce__(self) -> NoReturn:
-        raise LivefactsError(
-            "a reasoner cannot be pickled or copied",
-            hint='r.checkpoint("copy/") writes it to a folder, and Reasoner.open("copy/") is another one',
-        )
-
     def __len__(self) -> int:
         return self._state.shown
 
@@ -600,11 +592,3 @@ class Reasoner:
     ) -> None:
         """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
         self._snapshot(self._state.prefixes).dump(target, derived=derived, format=format)
-
-    def to_rdflib(self) -> Graph:
-        """A graph of rdflib that reads what is true here, and asserts here what is added to it."""
-        try:
-            from livefacts.service.reasoner.rdflib_store import graph_for_rdflib
-        except ModuleNotFoundError as error:
-            raise not_installed("rdflib") from error
-        return graph_for_rdflib(self)
