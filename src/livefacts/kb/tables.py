@@ -18,6 +18,7 @@ the driver commits them.  A fact is asserted where its `told` adds up to more th
     changes_n        seq, pred, arguments, support, told, sign: of predicate facts
     graphs           seq, s, p, o, g, sign: which named graph asserts which triple
     rejects          seq, file, line, column, reason, text
+    rejected_messages  seq, stream, topic, partition, offset, time, key, reason, text
     rules            seq, text
 """
 
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -96,6 +98,20 @@ SCHEMAS = {
     ),
     RULES: pa.schema([("seq", LONG), ("text", TEXT)]),
 }
+REJECTED_MESSAGES = "rejected_messages"
+SCHEMAS[REJECTED_MESSAGES] = pa.schema(
+    [
+        ("seq", LONG),
+        ("stream", TEXT),
+        ("topic", TEXT),
+        ("partition", INT),
+        ("offset", LONG),
+        ("time", pa.timestamp("us", "UTC")),
+        ("key", TEXT),
+        ("reason", TEXT),
+        ("text", TEXT),
+    ]
+)
 PREDICATES_TABLE, PREDICATE_CHANGES = "facts_n", "changes_n"
 PREDICATE = [("pred", LONG), ("arguments", pa.list_(LONG)), ("support", LONG), ("told", INT)]
 SCHEMAS[PREDICATES_TABLE] = pa.schema(PREDICATE)
@@ -112,6 +128,8 @@ PROPERTIES = {"delta.enableExpiredLogCleanup": "false"}
 LONG_AGO = datetime.fromtimestamp(0, UTC)
 JOURNAL = "journal"
 """What the marker says of a folder that has one, and a commit of where it goes on."""
+STREAMS = "streams"
+"""The note of how far streams have come, by name."""
 TIME = "time"
 """The note of a commit that has time with it: the file that says what streams had brought."""
 FILES = "files"
@@ -179,6 +197,7 @@ class KnowledgeBase:
         self.path = store_path(path, options)
         self.options = options
         self.reached: Callable[[str], None] = lambda step: None
+        self._turn = threading.RLock()
         self.is_held = False
         """Whether someone holds the lock for longer than one change."""
         self._lease: WriteLease | None = None
@@ -272,7 +291,7 @@ class KnowledgeBase:
         self.settings = self.settings or read_settings(self.path)
         if not self.settings and not new:
             raise LivefactsError(f"there is nothing in {self.path} yet", hint="ingest files first")
-        with say_plainly(self.path):
+        with self._turn, say_plainly(self.path):
             lock = None if self.is_held else self._locked()
             try:
                 remove_leftovers(self.path)

@@ -9,17 +9,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from livefacts.engine.spark.jobs import frames
 from livefacts.engine.spark.jobs.stage_report import JobReport, Stage, Stages
 from livefacts.engine.spark.jobs.tasks import cores_of
-from livefacts.engine.spark.jobs.work import Work
+from livefacts.engine.spark.jobs.work import Work, Written
 from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.local.change_in_memory import is_handed_over
 from livefacts.engine.spark.local.handover import TooLargeError, bytes_of, close_in_driver, room_for
 from livefacts.engine.spark.optimizer import optimize
-from livefacts.engine.spark.read.asked_facts import Facts, read_asked, settle
+from livefacts.engine.spark.read.asked_facts import AskedFacts, Facts, read_asked, settle
 from livefacts.engine.spark.read.frame_source import (
     FrameSource,
     check_frame,
@@ -33,6 +34,15 @@ from livefacts.engine.spark.road_choice import JOINS, SMALL, Changer, Roads
 from livefacts.engine.spark.session import require_extra
 from livefacts.engine.spark.single.closure import materialize_single
 from livefacts.engine.spark.store_settings import store_options
+from livefacts.engine.spark.streaming.maintenance import (
+    CHECKPOINTS,
+    PAUSE,
+    STREAM,
+    Maintenance,
+    StreamOptions,
+    start_stream,
+)
+from livefacts.engine.spark.streaming.operations import MessageFormat
 from livefacts.errors import InputError, LivefactsError
 from livefacts.kb.consequences import compile_kernels
 from livefacts.kb.rule_table import stored_program
@@ -48,6 +58,7 @@ from livefacts.syntax.rule_sets import RuleSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from livefacts.engine.spark.table_verification import TablesReport
 
@@ -59,6 +70,7 @@ UNPACKED = 12
 """A packed file of triples is about this many times as large when it is unpacked."""
 
 SAMPLE = "<urn:a> <urn:b> <urn:c> ."
+DEFAULT_STREAM = "default"
 
 Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -209,6 +221,34 @@ class Pipeline:
 
     def _asked(self, facts: Facts | DataFrame) -> Facts:
         return table_of_frame(facts, self.session) if is_frame(facts) else facts
+
+    def stream(
+        self,
+        df: DataFrame,
+        *,
+        trigger: Mapping[str, Any] | None = None,
+        name: str = DEFAULT_STREAM,
+        checkpoint: str | os.PathLike[str] | None = None,
+        format: MessageFormat = None,
+        pause: int | None = PAUSE,
+    ) -> StreamingQuery:
+        """Follow a stream of messages: each micro-batch is one change and one commit.
+
+        `df` has the messages in a column `value`, or terms in s, p, o and g.  They are facts, RDF
+        Patch or JSON lines, as each shows by itself or as `format` says, or any JSON by a map of
+        `livefacts.sources.read_map`.  The same call goes on where a stream of this `name` stopped.
+        After `pause` messages in a row that cannot be read, it stops.
+        """
+        options = StreamOptions(name, format, pause)
+        self._require_closed(self.base.last())
+        folder = checkpoint or str(self.base.path / CHECKPOINTS / name)
+        taking = Maintenance(self.base, self._taken, options)
+        return start_stream(df, taking, name, os.fspath(folder), trigger)
+
+    def _taken(self, start: Commit, asked: AskedFacts, beside: Written, batch: str) -> JobReport:
+        self._require_closed(start)
+        work = replace(self._work(start), beside=beside)
+        return self._changer.change(work, asked, STREAM, batch)
 
     def change_rules(
         self,

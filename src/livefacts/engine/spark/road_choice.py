@@ -90,10 +90,14 @@ class Changer:
 
     def update(self, work: Work, add: Facts, remove: Facts, batch: str) -> JobReport:
         """Assert and retract facts; one commit."""
-        program = self._program(work)
         add, remove = (placed(facts, work.base.options) for facts in (add, remove))
         change = read_asked(add, remove, f"u{work.start.seq + 1}".encode())
-        return self._changed(work, change, program, program, UPDATE, batch)
+        return self.change(work, change, UPDATE, batch)
+
+    def change(self, work: Work, asked: AskedFacts, kind: str, batch: str) -> JobReport:
+        """Assert and retract facts that were read; one commit."""
+        program = self._program(work)
+        return self._changed(work, asked, program, program, kind, batch)
 
     def change_rules(
         self, work: Work, add: RuleSource, remove: str | Rule | Sequence[str | Rule], batch: str

@@ -16,6 +16,7 @@ from livefacts.kb.tables import (
     GRAPHS,
     PREDICATE_CHANGES,
     PREDICATES_TABLE,
+    REJECTED_MESSAGES,
     REJECTS,
     SCHEMAS,
     TERMS,
@@ -34,6 +35,7 @@ TYPES = {
     pa.int32(): "int",
     pa.string(): "string",
     pa.list_(pa.int64()): "array<long>",
+    pa.timestamp("us", "UTC"): "timestamp",
 }
 KEYS = ("s", "p", "o")
 ROWS_AT_A_TIME, TASKS_PER_CORE = 100_000, 2
@@ -242,5 +244,9 @@ def terms_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> D
 
 
 def rejects_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
-    """What could not be read: seq, file, line, column, reason, text."""
-    return frame(session, base, REJECTS, commit)
+    """What could not be read: lines of files, and messages of streams."""
+    lines = frame(session, base, REJECTS, commit)
+    if REJECTED_MESSAGES not in commit.versions:
+        return lines
+    messages = frame(session, base, REJECTED_MESSAGES, commit)
+    return lines.unionByName(messages, allowMissingColumns=True)

@@ -33,6 +33,8 @@ class Work:
     start: Commit
     buckets: int
     stages: Stages
+    beside: Written | None = None
+    """What is written in the same commit as the change."""
 
     def tasks(
         self, stage: Stage, task: Callable[[Input], Output], inputs: Sequence[Input]
@@ -58,6 +60,13 @@ class Work:
 
         return run
 
+    def with_beside(
+        self, writes: Mapping[str, Write], notes: Mapping[str, object]
+    ) -> tuple[dict[str, Write], dict[str, object]]:
+        """What a change writes, with what is written beside it."""
+        beside = self.beside or Written({}, 0)
+        return {**writes, **beside.writes}, {**notes, **beside.notes}
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -79,5 +88,6 @@ def commit_change(
     if after != before:
         writes[RULES] = rules_write(work.base, seq, after)
         notes |= rule_notes(after)
+    writes, notes = work.with_beside(writes, notes)
     writes = merge_small_files(work.base, work.start, writes)
     return work.base.publish(work.start, kind, writes, batch=batch, notes=notes)

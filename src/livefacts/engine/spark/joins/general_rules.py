@@ -193,6 +193,7 @@ def _committed(
         if asked.after != asked.before or RULES not in work.start.versions:
             writes[RULES] = rules_write(work.base, work.start.seq + 1, asked.after)
             notes |= rule_notes(asked.after)
+        writes, notes = work.with_beside(writes, notes)
         writes = merge_small_files(work.base, work.start, writes)
         commit = work.base.publish(work.start, kind, writes, batch=batch, notes=notes)
     return JobReport(commit.seq, kind, figures.shown, tuple(work.stages.done))

@@ -1,0 +1,11 @@
+"""Streams on Spark: micro-batches of messages become changes of a knowledge base, each once.
+
+In: a streaming DataFrame of messages, from files, Kafka or any other source of Spark.
+Out: commits, one for each micro-batch; messages that cannot be read, set aside.
+
+- `message_rows`: the messages of a micro-batch, whatever its source, in the order of their times
+- `operations`: what messages add and remove; of several operations on a fact, the last
+- `maintenance`: the streaming query that makes each micro-batch one change
+
+Design: docs/design/0027-streams-on-spark.md
+"""

@@ -1,0 +1,106 @@
+"""A knowledge base follows a stream: each micro-batch is one commit, made once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.engine.spark.beside import delta_of, facts_of
+
+from livefacts.errors import InputError, LivefactsError
+from livefacts.spark import Pipeline
+
+TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+DOMAIN = "<urn:wrote> <http://www.w3.org/2000/01/rdf-schema#domain> <urn:Writer>"
+TOLD = f"{DOMAIN} .\n<urn:a> <urn:wrote> <urn:b> .\n"
+BAD = "x\n" * 3
+NOW = {"availableNow": True}
+
+
+def closed(spark: Any, folder: Path, rules: str = "rho-df") -> Pipeline:
+    """A knowledge base with some facts and their conclusions."""
+    (folder / "told.nt").write_text(TOLD, encoding="utf-8")
+    pipeline = Pipeline(spark, folder / "kb", buckets=2)
+    pipeline.ingest(folder / "told.nt")
+    pipeline.materialize(rules)
+    return pipeline
+
+
+def lines(spark: Any, folder: Path, **files: str) -> Any:
+    """Files of messages as a stream, a file in each micro-batch."""
+    (folder / "in").mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / "in" / f"{name}.txt").write_text(text, encoding="utf-8")
+    return spark.readStream.option("maxFilesPerTrigger", 1).text(str(folder / "in"))
+
+
+def run(pipeline: Pipeline, frame: Any, **options: Any) -> None:
+    query = pipeline.stream(frame, trigger=NOW, **options)
+    query.awaitTermination()
+
+
+def test_each_micro_batch_is_one_commit_and_the_same_call_goes_on(
+    spark: Any, tmp_path: Path
+) -> None:
+    pipeline = closed(spark, tmp_path)
+    run(pipeline, lines(spark, tmp_path, one="A <urn:c> <urn:wrote> <urn:d> .\n"))
+    assert pipeline.seq == 3
+    assert delta_of(pipeline, 3)[0] == {
+        "<urn:c> <urn:wrote> <urn:d>",
+        f"<urn:c> {TYPE} <urn:Writer>",
+    }
+    again = Pipeline(spark, tmp_path / "kb")
+    run(again, lines(spark, tmp_path, two="D <urn:a> <urn:wrote> <urn:b> .\nnothing at all\n"))
+    assert [(each.seq, each.kind) for each in again.history()[2:]] == [(3, "stream"), (4, "stream")]
+    assert delta_of(again, 4)[1] == {"<urn:a> <urn:wrote> <urn:b>", f"<urn:a> {TYPE} <urn:Writer>"}
+    (reject,) = again.rejects().collect()
+    assert (reject.seq, reject.stream, reject.text) == (4, "default", "nothing at all")
+    assert again.verify()
+
+
+def test_messages_may_come_as_terms(spark: Any, tmp_path: Path) -> None:
+    pipeline = closed(spark, tmp_path)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "one.csv").write_text("<urn:c>;<urn:wrote>;<urn:d>\n", encoding="utf-8")
+    frame = spark.readStream.schema("s string, p string, o string").option("sep", ";")
+    run(pipeline, frame.csv(str(tmp_path / "in")))
+    assert "<urn:c> <urn:wrote> <urn:d>" in facts_of(pipeline)
+
+
+@pytest.mark.parametrize(
+    "rules", ["near(?x, ?z) :- [?x, <urn:wrote>, ?y], [?z, <urn:wrote>, ?y] ."]
+)
+def test_rules_that_join_are_followed_too(spark: Any, tmp_path: Path, rules: str) -> None:
+    pipeline = closed(spark, tmp_path, rules)
+    run(pipeline, lines(spark, tmp_path, one="A <urn:c> <urn:wrote> <urn:b> .\nx\n"))
+    assert "('near', '<urn:a>', '<urn:c>')" in facts_of(pipeline)
+    assert pipeline.rejects().count() == 1
+
+
+def test_too_many_messages_in_a_row_that_cannot_be_read_pause_the_stream(
+    spark: Any, tmp_path: Path
+) -> None:
+    pipeline = closed(spark, tmp_path)
+    frame = lines(spark, tmp_path, one="A <urn:c> <urn:p> <urn:d> .\n" + BAD, two=BAD)
+    with pytest.raises(Exception, match="is paused: 5 messages in a row could not be read"):
+        run(pipeline, frame, pause=5)
+    assert pipeline.rejects().count() == 3, "of the second batch nothing was taken"
+    run(pipeline, frame, pause=None)
+    assert pipeline.rejects().count() == 6
+
+
+def test_what_is_no_stream_is_refused_before_anything_starts(spark: Any, tmp_path: Path) -> None:
+    pipeline = Pipeline(spark, tmp_path / "kb", buckets=2)
+    frame = lines(spark, tmp_path, one="x")
+    with pytest.raises(LivefactsError, match="there is nothing in"):
+        pipeline.stream(frame)
+    pipeline = closed(spark, tmp_path)
+    with pytest.raises(InputError, match=r"cannot be called '\.\./x'"):
+        pipeline.stream(frame, name="../x")
+    with pytest.raises(InputError, match="no format 'turtles'"):
+        pipeline.stream(frame, format="turtles")
+    with pytest.raises(InputError, match="it is no stream"):
+        pipeline.stream(spark.createDataFrame([("x",)], "value string"))
+    with pytest.raises(InputError, match="its columns are n int"):
+        pipeline.stream(spark.readStream.schema("n int").csv(str(tmp_path / "in")))
