@@ -34,11 +34,11 @@ from livefacts.engine.spark.road_choice import JOINS, SMALL, Changer, Roads
 from livefacts.engine.spark.session import require_extra
 from livefacts.engine.spark.single.closure import materialize_single
 from livefacts.engine.spark.store_settings import store_options
-from livefacts.engine.spark.streaming.maintenance import (
+from livefacts.engine.spark.streaming.maintained_stream import (
     CHECKPOINTS,
     PAUSE,
     STREAM,
-    Maintenance,
+    BatchTaker,
     StreamOptions,
     start_stream,
 )
@@ -242,7 +242,7 @@ class Pipeline:
         options = StreamOptions(name, format, pause)
         self._require_closed(self.base.last())
         folder = checkpoint or str(self.base.path / CHECKPOINTS / name)
-        taking = Maintenance(self.base, self._taken, options)
+        taking = BatchTaker(self.base, self._taken, options)
         return start_stream(df, taking, name, os.fspath(folder), trigger)
 
     def _taken(self, start: Commit, asked: AskedFacts, beside: Written, batch: str) -> JobReport:

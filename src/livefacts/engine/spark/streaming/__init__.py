@@ -5,7 +5,7 @@ Out: commits, one for each micro-batch; messages that cannot be read, set aside.
 
 - `message_rows`: the messages of a micro-batch, whatever its source, in the order of their times
 - `operations`: what messages add and remove; of several operations on a fact, the last
-- `maintenance`: the streaming query that makes each micro-batch one change
+- `maintained_stream`: the streaming query that makes each micro-batch one change
 
 Design: docs/design/0027-streams-on-spark.md
 """

@@ -1,4 +1,4 @@
-"""Maintenance: a streaming query under which a knowledge base follows a stream of operations.
+"""A maintained knowledge base: a streaming query under which a knowledge base follows a stream of operations.
 
 Each micro-batch is one change and one commit.  The commit notes the id of the query and the number
 of the batch: Spark hands a batch over again when the process ended before Spark knew that it was
@@ -96,7 +96,7 @@ class StreamPosition:
         return {STREAMS: {**commit.notes.get(STREAMS, {}), name: found}}
 
 
-class Maintenance:
+class BatchTaker:
     """Takes the micro-batches of one stream."""
 
     def __init__(self, base: KnowledgeBase, take: Take, options: StreamOptions) -> None:
@@ -187,7 +187,7 @@ def _shown(key: bytes | None) -> str | None:
 
 def start_stream(
     frame: DataFrame,
-    maintenance: Maintenance,
+    taker: BatchTaker,
     name: str,
     checkpoint: str,
     trigger: Trigger | None,
@@ -203,4 +203,4 @@ def start_stream(
     )
     if trigger is not None:
         writer = writer.trigger(**trigger)
-    return writer.foreachBatch(maintenance).start()
+    return writer.foreachBatch(taker).start()
