@@ -11,8 +11,10 @@ from livefacts.engine.spark.session import require_extra, session
 
 require_extra()
 
-from livefacts.engine.spark.pipeline import Pipeline  # noqa: E402
 from livefacts.engine.spark.read.rdf_data_source import register  # noqa: E402
 from livefacts.service.continuous.on_spark import watch  # noqa: E402
+from livefacts.service.micro_batches.stream_pipeline import (  # noqa: E402
+    StreamPipeline as Pipeline,
+)
 
 __all__ = ["Pipeline", "register", "session", "watch"]

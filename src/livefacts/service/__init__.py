@@ -13,5 +13,6 @@ Out: `Delta`, answers, reports, explanations.
 - `continuous`: answers that change with a reasoner or with messages alone
 - `registered`: C-SPARQL and RSP-QL over windows of streams
 - `sources`: messages from outside, read as they come, each once
+- `micro_batches`: streams that Spark reads, followed by a reasoner whose answers are there once
 - `explanations`: why a fact holds, or what is missing
 """

@@ -19,8 +19,10 @@ from livefacts.service.knowledge.recorder import (
     CHANGE,
     DROPPED_RULES,
     KEY,
+    NOW,
     RETRACTED,
     RULES,
+    TO,
     without_quads,
 )
 from livefacts.service.knowledge.state import State
@@ -53,11 +55,15 @@ class History:
 
     def changes(self, state: State, seq: int) -> Iterator[Delta]:
         """What each change after this one did, oldest first."""
+        return (delta for _, delta in self.timed_changes(state, seq))
+
+    def timed_changes(self, state: State, seq: int) -> Iterator[tuple[int | None, Delta]]:
+        """The same, each with the time point at which it was made; None before time began."""
         for row in self.tail(state, seq).rows():
             # The terms of the row get ids in the dictionary that changes write to.
             with state.changing:
                 delta = recorded_delta(row, state, self._folder / FOLDER)
-            yield delta
+            yield row.content.get(TO, row.content.get(NOW)), delta
 
     def tail(self, state: State, seq: int) -> JournalTail:
         """The changes after this one, and those that will come."""

@@ -46,7 +46,7 @@ SOURCE, KEY, AUTHOR, NOTE, KEYS = "source", "key", "author", "note", "keys"
 KEYS_KEPT = 10_000
 """So many keys of changes are known: the last ones."""
 DROPPED_RULES, ADDED_RULES, LOADED = "dropped rules", "added rules", "loaded"
-NOW = "now"
+NOW, TO = "now", "to"
 Pair = tuple[Sequence[Violation], Sequence[Violation]]
 """The violations that came, and those that went."""
 
@@ -280,7 +280,7 @@ class Recorder:
         call = self._call
         if call is None:
             return
-        given = {"to": now} if call.kind == TICK else {NOW: now, **call.given}
+        given = {TO: now} if call.kind == TICK else {NOW: now, **call.given}
         parts = {**call.parts, **self._shown(delta.ids)}
         violated = delta.violations, delta.resolved
         self._append(self._row(call.kind, delta.seq, given, parts, violated, prefixes))

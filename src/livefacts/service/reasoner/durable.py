@@ -202,6 +202,10 @@ class DurableReasoner(Reasoner):
         """The changes after the one with this number, oldest first."""
         return iter(History(self.path, self._saved).changes(self._state, seq))
 
+    def timed_changes_since(self, seq: int) -> Iterator[tuple[int | None, Delta]]:
+        """The same, each with the time point at which it was made; None before time began."""
+        return History(self.path, self._saved).timed_changes(self._state, seq)
+
     def tail(self, seq: int) -> JournalTail:
         """The rows of the journal after the change with this number, also those that will come."""
         return History(self.path, self._saved).tail(self._state, seq)

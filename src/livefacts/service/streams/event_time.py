@@ -175,7 +175,7 @@ class EventTime:
             self.is_pushing = False
         self._note(time, known)
         self.late += is_late
-        self._move()
+        self.move()
         return True
 
     def take_again(self, time: int, stream: str | None, is_late: bool) -> None:
@@ -206,7 +206,7 @@ class EventTime:
                 self._note_down("elapse", {"at": time})
             for stream in streams:
                 self._note(time, stream)
-            self._move()
+            self.move()
 
     def finish(self) -> None:
         """Nothing more will come: everything that has been seen is reported.
@@ -262,6 +262,11 @@ class EventTime:
         oldest, begun = self._latest - self._idle, self._first
         return [s for s in streams if (begun if s.latest is None else s.latest) >= oldest]
 
+    @property
+    def latest(self) -> int | None:
+        """The latest time that any stream has shown."""
+        return self._latest
+
     def _complete(self) -> int | None:
         """The time before which everything may be reported."""
         if self._waits:
@@ -270,7 +275,8 @@ class EventTime:
         known = [time for time in latest if time is not None]
         return min(known) if known and len(known) == len(latest) else None
 
-    def _move(self) -> None:
+    def move(self) -> None:
+        """Move time as far as it is complete."""
         complete = self._complete()
         if complete is None or self._first is None or complete - 1 < self._first:
             return

@@ -1,0 +1,259 @@
+"""The stream pipeline: a knowledge base on Spark, with queries and programs over streams beside it.
+
+`register` follows a C-SPARQL or RSP-QL query, `run` a program with time.  One reasoner in the driver
+follows each, over the facts and the rules of the knowledge base; what it knows is in a folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from livefacts.engine.spark.pipeline import Pipeline
+from livefacts.errors import InputError, LivefactsError, OptionError
+from livefacts.kb.stores.address import is_remote
+from livefacts.language.program import NO_PROGRAM, Program
+from livefacts.service.micro_batches.answer_files import DELTA, PATCH, answer_files
+from livefacts.service.micro_batches.batch_events import (
+    ARRIVAL,
+    CLOCK,
+    IN_VALUE,
+    RowReading,
+    rows_of,
+)
+from livefacts.service.micro_batches.knowledge_background import KnowledgeBackground
+from livefacts.service.micro_batches.stream_reasoner import (
+    PROGRAM,
+    REGISTERED,
+    StreamQuery,
+    StreamReasoner,
+)
+from livefacts.syntax.json_map.fact_lines import JsonMap
+from livefacts.syntax.rule_sets import RuleSource, open_rules
+from livefacts.syntax.sparql.csparql import parse_registration
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from livefacts.engine.spark.watch.answer_frames import Messages as DataFrame
+
+STREAMS, SPARK = "_streams", "spark"
+
+
+class StreamOptions(TypedDict, total=False):
+    """How a stream is followed; `StreamPipeline.register` says what each means."""
+
+    format: str
+    trigger: Mapping[str, Any] | None
+    checkpoint: str | Path | None
+    json_map: str | JsonMap | None
+    when: str
+    lateness: int | str | Mapping[str, int | str]
+    late: str
+    idle: int | str | None
+    max_ahead: int | str | None
+    tick: str | None
+    version: int | None
+    upgrade: bool
+
+
+class StreamPipeline(Pipeline):
+    """A pipeline that can follow queries and programs over streams, too."""
+
+    def register(
+        self,
+        text: str,
+        *,
+        source: DataFrame,
+        to: str,
+        name: str | None = None,
+        **options: Unpack[StreamOptions],
+    ) -> RunningStream:
+        """Follow a C-SPARQL or RSP-QL query over a stream; its answers go to a table or to files.
+
+        `source` is a streaming DataFrame with a column `value`: timed facts, or JSON that `json_map`
+        makes facts of.  They happen at the times that they say; at the timestamps of rows with
+        `when="row"`; when they arrive with `when="arrival"`, and then time goes on in silence, too.
+        `to` is a Delta table, or, by `format`, a folder of "parquet", "jsonl" or "patch" files.
+        `lateness`, `late`, `idle` and `max_ahead` are those of `Reasoner.event_time`.
+
+        The background are the facts and rules of the knowledge base, which are followed, or those
+        of one `version`.  What is known stays in `checkpoint`, `_streams/<name>` of the knowledge
+        base, so that the same call goes on where it stopped; another text is refused there, unless
+        it is an `upgrade`.  `trigger` is Spark's: {"availableNow": True}.
+        """
+        found = parse_registration(text)
+        if options.get("format") == PATCH and found.form != "CONSTRUCT":
+            raise InputError(
+                f"a patch is made of triples, and {found.form} makes none",
+                hint='use CONSTRUCT, or format="jsonl", "parquet" or "delta"',
+            )
+        return self._follow(REGISTERED, text, NO_PROGRAM, name or found.name, source, to, options)
+
+    def run(
+        self,
+        rules: RuleSource,
+        *,
+        source: DataFrame,
+        to: str,
+        name: str = "program",
+        **options: Unpack[StreamOptions],
+    ) -> RunningStream:
+        """Follow a program with time over a stream: what its rules conclude comes (+) and goes (-).
+
+        A row of its answers has the batch, the time point, `op` and the fact.  The options are
+        those of `register`.
+        """
+        from livefacts.language.checks.safety import check
+        from livefacts.language.rule_text import write_program
+
+        program = open_rules(rules)
+        check(program)
+        return self._follow(PROGRAM, write_program(program), program, name, source, to, options)
+
+    def _follow(
+        self,
+        kind: str,
+        text: str,
+        program: Program,
+        name: str,
+        source: DataFrame,
+        to: str,
+        options: StreamOptions,
+    ) -> RunningStream:
+        folder = self._stream_folder(name, options.get("checkpoint"))
+        asked = StreamQuery(
+            kind,
+            text,
+            options.get("lateness", 0),
+            options.get("late", "wait"),
+            options.get("idle"),
+            options.get("max_ahead", "1 h"),
+            options.get("tick"),
+        )
+        background = KnowledgeBackground(self, options.get("version"))
+        tick = _tick_of(options.get("tick"), program, background)
+        reading = RowReading.of(options.get("json_map"), options.get("when", IN_VALUE), tick)
+        answers = answer_files(to, options.get("format", DELTA), name, self.base.options)
+        rows = rows_of(source)
+        if reading.when == ARRIVAL and source.isStreaming:
+            rows = rows.union(self._clock())
+        reasoner = StreamReasoner(
+            folder,
+            asked,
+            program,
+            reading,
+            answers,
+            background,
+            upgrade=options.get("upgrade", False),
+        )
+        return RunningStream.start(reasoner.open(), rows, name, options.get("trigger"))
+
+    def _clock(self) -> DataFrame:
+        """A row a second, so that there is a batch when a source is silent."""
+        beats = self.session.readStream.format("rate").option("rowsPerSecond", 1).load()
+        return beats.selectExpr(
+            "cast(null as binary) as value",
+            "unix_micros(timestamp) as time",
+            f"'{CLOCK}' as lane",
+            "cast(null as long) as offset",
+            "unix_micros(current_timestamp()) as arrival",
+        )
+
+    def _stream_folder(self, name: str, checkpoint: str | Path | None) -> Path:
+        if "/" in name or name in ("", ".", ".."):
+            name = "".join(c if c.isalnum() else "-" for c in name).strip("-") or "query"
+        if checkpoint is not None:
+            if is_remote(str(checkpoint)):
+                raise OptionError(
+                    f"{checkpoint}: what a stream knows is kept on the disk of the driver",
+                    hint="checkpoint= names a folder of this machine",
+                )
+            return Path(checkpoint)
+        if not self.base.path.is_local:
+            raise OptionError(
+                f"{self.base.path} is on a remote store, and what a stream knows is kept on the "
+                "disk of the driver",
+                hint="checkpoint= names a folder of this machine",
+            )
+        return self.base.path.folder / STREAMS / name
+
+
+def _tick_of(tick: str | None, program: Program, background: KnowledgeBackground) -> Any:
+    from livefacts.model.durations import read_duration
+
+    return read_duration(tick) if tick else program.tick or background.program().tick
+
+
+class RunningStream:
+    """A query or a program that follows a stream; Spark's StreamingQuery with its reasoner."""
+
+    def __init__(self, stream: StreamReasoner, query: Any) -> None:
+        self.stream = stream
+        self.query = query
+        """Spark's own."""
+
+    @classmethod
+    def start(
+        cls,
+        stream: StreamReasoner,
+        rows: DataFrame,
+        name: str,
+        trigger: Mapping[str, Any] | None,
+    ) -> RunningStream:
+        """Begin to follow a stream."""
+        try:
+            writer = rows.writeStream.foreachBatch(_taking(stream)).option(
+                "checkpointLocation", str(stream.folder / SPARK)
+            )
+            if trigger:
+                writer = writer.trigger(**trigger)
+            return cls(stream, writer.start())
+        except BaseException:
+            stream.close()
+            raise
+
+    def await_end(self, timeout: float | None = None) -> bool:
+        """Wait until the stream has ended, for so many seconds at most; whether it has."""
+        has_ended = True
+        try:
+            if timeout is None:
+                self.query.awaitTermination()
+            else:
+                has_ended = bool(self.query.awaitTermination(timeout))
+        except BaseException:
+            self.stream.close()
+            raise
+        if has_ended:
+            self.stream.close()
+        return has_ended
+
+    def stop(self) -> None:
+        """End after the batch under way; the same call goes on from there."""
+        try:
+            self.query.stop()
+        finally:
+            self.stream.close()
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it follows its stream."""
+        return bool(self.query.isActive)
+
+    def __enter__(self) -> RunningStream:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+
+def _taking(stream: StreamReasoner) -> Callable[[DataFrame, int], None]:
+    def take(frame: DataFrame, batch: int) -> None:
+        try:
+            stream.take(frame.toArrow(), batch)
+        except LivefactsError:
+            stream.close()
+            raise
+
+    return take

@@ -1,0 +1,6 @@
+"""Tests of streams in micro-batches: answers that no cut and no end of a process changes.
+
+- `cut_streams`: streams cut at random, and the same rows given to one reasoner
+- `test_cuts`: answers do not depend on where a stream is cut
+- `test_stream_pipeline`: queries and programs beside a stream that Spark reads
+"""
