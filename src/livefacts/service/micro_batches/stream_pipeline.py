@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 STREAMS, SPARK = "_streams", "spark"
 
 
-class StreamOptions(TypedDict, total=False):
+class FollowOptions(TypedDict, total=False):
     """How a stream is followed; `StreamPipeline.register` says what each means."""
 
     format: str
@@ -68,7 +68,7 @@ class StreamPipeline(Pipeline):
         source: DataFrame,
         to: str,
         name: str | None = None,
-        **options: Unpack[StreamOptions],
+        **options: Unpack[FollowOptions],
     ) -> RunningStream:
         """Follow a C-SPARQL or RSP-QL query over a stream; its answers go to a table or to files.
 
@@ -98,7 +98,7 @@ class StreamPipeline(Pipeline):
         source: DataFrame,
         to: str,
         name: str = "program",
-        **options: Unpack[StreamOptions],
+        **options: Unpack[FollowOptions],
     ) -> RunningStream:
         """Follow a program with time over a stream: what its rules conclude comes (+) and goes (-).
 
@@ -120,7 +120,7 @@ class StreamPipeline(Pipeline):
         name: str,
         source: DataFrame,
         to: str,
-        options: StreamOptions,
+        options: FollowOptions,
     ) -> RunningStream:
         folder = self._stream_folder(name, options.get("checkpoint"))
         asked = StreamQuery(
