@@ -16,6 +16,7 @@ from pathlib import Path
 
 import livefacts as lf
 from livefacts.journal.change_log import FOLDER
+from livefacts.syntax.foreign_rules.dialects import READERS, dialect_of, read_foreign
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.json_map.mapping_text import parse_map
 from livefacts.syntax.rulelang.rule_parser import parse
@@ -69,6 +70,15 @@ def rules(data: bytes) -> None:
     program = parse(_text(data))
     reasoner = _reasoner(program)
     reasoner.plan()
+    reasoner.remove_rules(list(reasoner.rules))
+
+
+def foreign_rules(data: bytes) -> None:
+    """Rules of other systems: the first byte says of which; what cannot be said is refused."""
+    language = sorted(READERS)[data[0] % len(READERS)] if data else "n3"
+    found = read_foreign(_text(data[1:]), language)
+    dialect_of(_text(data))
+    reasoner = _reasoner(found.program)
     reasoner.remove_rules(list(reasoner.rules))
 
 
@@ -189,6 +199,7 @@ TARGETS: dict[str, Target] = {
     target.__name__: target
     for target in (
         rules,
+        foreign_rules,
         facts,
         csparql,
         query,

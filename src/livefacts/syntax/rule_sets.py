@@ -17,10 +17,17 @@ from typing import TypeAlias
 from livefacts.errors import RuleError
 from livefacts.language.program import Program, Rule
 from livefacts.syntax.input.files import STANDARD_INPUT, without_compression
-from livefacts.syntax.rulelang.rule_parser import parse, read_rules, ready_names, ready_rules
+from livefacts.syntax.rulelang.constants import BlankNodes
+from livefacts.syntax.rulelang.rule_parser import parse, ready_names, ready_rules, text_of
 
 ONTOLOGY = "dlp:"
 """Stands before the path of an ontology whose rules are meant."""
+
+ONTOLOGY_ENDINGS = frozenset({".owl", ".ttl", ".rdf", ".xml", ".nt", ".jsonld"})
+"""Files of RDF, of which the SWRL rules are meant where rules are wanted."""
+
+RULE_MARKS = (":-", "{", "->", "<-")
+"""One of these stands in the text of a rule, and none in a name."""
 
 RuleSource: TypeAlias = str | os.PathLike[str] | Program | Rule | Sequence["RuleSource"]
 """A ready name, a path, "dlp:" and the path of an ontology, rule text, a program, a rule, or
@@ -34,7 +41,7 @@ def open_rules(source: RuleSource) -> Program:
     if isinstance(source, Rule):
         return Program((source,))
     if isinstance(source, os.PathLike):
-        return read_rules(source)
+        return read_rule_file(source)
     if not isinstance(source, Iterable):
         raise RuleError(
             f"{source!r} is no rules",
@@ -66,17 +73,49 @@ def _ontology_in(source: str) -> str:
 
 def _named_or_written(source: str) -> Program:
     if not source.strip() or "\n" in source or ":-" in source:
-        return parse(source)
+        return read_rule_text(source)
     if source == STANDARD_INPUT or _is_rule_file(source):
-        return read_rules(source)
-    if source.rstrip().endswith(".") or any(mark in source for mark in "([@"):
-        return parse(source)
+        return read_rule_file(source)
+    if source.rstrip().endswith(".") or any(mark in source for mark in "([@{"):
+        return read_rule_text(source)
     near = difflib.get_close_matches(source.lower(), ready_names(), n=1, cutoff=0.4)
     suggestion = f"did you mean {near[0]}? " if near else ""
     raise RuleError(
         f"there is no rule set and no file called {shorten(source, 100)}",
         hint=f"{suggestion}ready rule sets are {', '.join(ready_names())}",
     )
+
+
+def read_rule_text(
+    text: str, file: str = "<text>", blank_nodes: BlankNodes | None = None, ending: str = ""
+) -> Program:
+    """The program of a text, in the rule language or in one of those of `foreign_rules`."""
+    from livefacts.syntax.foreign_rules.dialects import dialect_of, taken
+
+    language = dialect_of(text, ending)
+    return parse(text, file, blank_nodes) if language is None else taken(text, language, file)
+
+
+def read_rule_file(path: str | os.PathLike[str], blank_nodes: BlankNodes | None = None) -> Program:
+    """The program of a file: rules and facts, rules of other systems, or the SWRL of an ontology."""
+    ending = without_compression(Path(path)).suffix.lower()
+    if ending in ONTOLOGY_ENDINGS:
+        return _swrl(path)
+    text, name = text_of(path)
+    return read_rule_text(text, name, blank_nodes, ending)
+
+
+def _swrl(path: str | os.PathLike[str]) -> Program:
+    from livefacts.syntax.foreign_rules.dialects import noted
+    from livefacts.syntax.foreign_rules.swrl import read
+
+    found = read(path)
+    if not found.program.rules and not found.refused:
+        raise RuleError(
+            f"there are no SWRL rules in {path}",
+            hint=f'the axioms of an ontology are rules="{ONTOLOGY}{path}", its triples are loaded',
+        )
+    return noted(found, "SWRL rules")
 
 
 def _is_rule_file(name: str) -> bool:
@@ -100,7 +139,7 @@ def named_rules(program: Program, rules: str | Rule | Sequence[str | Rule]) -> l
 def _named(program: Program, known: Mapping[Rule, Rule], rule: str | Rule) -> Iterator[Rule]:
     if isinstance(rule, Rule):
         yield _known(known, rule)
-    elif ":-" not in rule or rule in {each.id for each in program}:
+    elif not any(mark in rule for mark in RULE_MARKS) or rule in {each.id for each in program}:
         yield program.rule(rule)
     else:
         yield from (_known(known, each) for each in open_rules(rule).rules)

@@ -32,10 +32,12 @@ from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch, plain_triples
 from livefacts.syntax.input.files import Progress, utf8, without_compression
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rdf.documents import read_rows, read_text, scope_of_name
+from livefacts.syntax.rule_sets import read_rule_file
 from livefacts.syntax.rulelang.plain_facts import PlainFacts
-from livefacts.syntax.rulelang.rule_parser import parse, read_rules
+from livefacts.syntax.rulelang.rule_parser import parse
 
 RULES_SUFFIX = ".rules"
+RULE_SUFFIXES = (RULES_SUFFIX, ".srl", ".jena", ".dlog")
 FEWEST_AT_ONCE = 16
 PIECE = 1 << 16
 PATCH_SUFFIX = ".rdfp"
@@ -108,8 +110,8 @@ class Intake:
                 f"{path} is a patch, which may also remove facts",
                 hint="apply it: Reasoner.apply(patch=Path(...)), or livefacts apply --patch",
             )
-        if suffix == RULES_SUFFIX and reading.format is None:
-            self.take_program(read_rules(Path(path), _labels(scope)))
+        if suffix in RULE_SUFFIXES and reading.format is None:
+            self.take_program(read_rule_file(Path(path), _labels(scope)))
             return
         for batch in read_rows(
             os.fspath(path),

@@ -45,20 +45,24 @@ def parse(text: str, file: str = "<text>", blank_nodes: BlankNodes | None = None
 
 def read_rules(path: File, blank_nodes: BlankNodes | None = None) -> Program:
     """The program in a file of rules and facts, .gz and .zst too; "-" is standard input."""
+    return parse(*text_of(path), blank_nodes)
+
+
+def text_of(path: File) -> tuple[str, str]:
+    """The text of a file of rules, and the name that errors give it."""
     name = name_of(path)
     if Path(name).parent == READY:
         name = Path(name).name
     with open_source(path) as stream:
         content = stream.read()
     try:
-        text = content.decode()
+        return content.decode(), name
     except UnicodeDecodeError as error:
         before = content[: error.start]
         line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
         raise InputError(
             "rules are UTF-8 text, and this byte is not", place=Place(name, line, column)
         ) from None
-    return parse(text, name, blank_nodes)
 
 
 @cache
