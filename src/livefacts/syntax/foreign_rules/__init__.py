@@ -4,10 +4,10 @@ In: rules in the syntax of SHACL 1.2 Rules, N3, Jena, RDFox or SWRL.
 Out: a program, and every statement that could not be said here, with its place and the reason.
 
 - `statements`: a text cut into statements, each parsed by itself (the grammar lies beside it)
-- `rule_parts`: what the languages have in common: terms, triples, expressions, negated groups
-- `shacl_rules`: `RULE { … } WHERE { … }` of SHACL 1.2
+- `formula_maker`: what the languages have in common: terms, triples, expressions, negated groups
+- `shacl`: `RULE { … } WHERE { … }` of SHACL 1.2
 - `notation3`: `{ … } => { … }` of N3
-- `jena_rules`: `[name: (…) -> (…)]` of Jena
+- `jena`: `[name: (…) -> (…)]` of Jena
 - `datalog`: `[…] :- […], FILTER(…)` of RDFox
 - `swrl`: the rules in an OWL ontology
 - `dialects`: which language a text is in, and the door: `read_foreign`

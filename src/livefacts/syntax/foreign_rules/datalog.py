@@ -20,7 +20,7 @@ from livefacts.language.formula import (
     Variable,
 )
 from livefacts.model.namespaces import RDF_TYPE
-from livefacts.syntax.foreign_rules.rule_parts import (
+from livefacts.syntax.foreign_rules.formula_maker import (
     ForeignProgram,
     Node,
     RuleParts,

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 
 from livefacts.errors import LivefactsWarning, RuleSyntaxError
 from livefacts.language.program import Program
-from livefacts.syntax.foreign_rules import datalog, jena_rules, notation3, shacl_rules
-from livefacts.syntax.foreign_rules.rule_parts import ForeignProgram
+from livefacts.syntax.foreign_rules import datalog, jena, notation3, shacl
+from livefacts.syntax.foreign_rules.formula_maker import ForeignProgram
 from livefacts.syntax.foreign_rules.statements import (
     DATALOG,
     JENA,
@@ -26,9 +26,9 @@ from livefacts.syntax.foreign_rules.statements import (
 ENDINGS = {".srl": SHACL, ".n3": N3, ".jena": JENA, ".dlog": DATALOG}
 NAMES = {SHACL: "SHACL 1.2 Rules", N3: "N3", JENA: "Jena's rules", DATALOG: "RDFox's Datalog"}
 READERS: Mapping[str, Callable[[ForeignText], ForeignProgram]] = {
-    SHACL: shacl_rules.read,
+    SHACL: shacl.read,
     N3: notation3.read,
-    JENA: jena_rules.read,
+    JENA: jena.read,
     DATALOG: datalog.read,
 }
 ASIDE = re.compile(

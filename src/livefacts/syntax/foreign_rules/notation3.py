@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from livefacts.errors import Place
 from livefacts.language.formula import Arithmetic, Atom, Comparison, Expression, Formula
-from livefacts.syntax.foreign_rules.rule_parts import (
+from livefacts.syntax.foreign_rules.formula_maker import (
     ForeignProgram,
     Node,
     RuleParts,

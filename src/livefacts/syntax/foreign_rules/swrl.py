@@ -25,7 +25,7 @@ from livefacts.language.formula import (
 )
 from livefacts.model.facts import Symbol, Term
 from livefacts.model.namespaces import OWL, RDF, RDF_TYPE
-from livefacts.syntax.foreign_rules.rule_parts import ForeignProgram, RuleParts, ordered
+from livefacts.syntax.foreign_rules.formula_maker import ForeignProgram, RuleParts, ordered
 from livefacts.syntax.foreign_rules.statements import ForeignText, UnsayableError
 from livefacts.syntax.rdf.documents import read_quads
 

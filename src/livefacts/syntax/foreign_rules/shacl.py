@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from livefacts.errors import Place
 from livefacts.language.formula import Atom, Comparison, Formula
-from livefacts.syntax.foreign_rules.rule_parts import (
+from livefacts.syntax.foreign_rules.formula_maker import (
     ForeignProgram,
     Node,
     RuleParts,

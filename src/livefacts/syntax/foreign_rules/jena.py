@@ -22,7 +22,7 @@ from livefacts.language.formula import (
 )
 from livefacts.model.facts import Symbol
 from livefacts.model.namespaces import XSD
-from livefacts.syntax.foreign_rules.rule_parts import (
+from livefacts.syntax.foreign_rules.formula_maker import (
     ForeignProgram,
     Node,
     RuleParts,
