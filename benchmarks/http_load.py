@@ -1,4 +1,4 @@
-"""HTTP load: connections that ask without pause, and such as listen; by asyncio, without a client library.
+"""HTTP load: connections that ask without pause, by asyncio, without a client library.
 
 A client library would cost the machine as much as the server that is measured.
 """
@@ -16,7 +16,6 @@ from urllib.parse import urlencode, urlsplit
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 ROWS = {"Accept": "application/sparql-results+json"}
-ID = re.compile(rb"^id: (\d+)$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -104,7 +103,9 @@ class Load:
 
 
 def percentile(taken: Sequence[float], percent: int) -> float:
-    """The value that so many percent do not pass."""
+    """The value that so many percent do not pass; 0 of nothing."""
+    if not taken:
+        return 0.0
     return quantiles(taken, n=100)[percent - 1] if len(taken) > 1 else taken[0]
 
 
@@ -130,48 +131,3 @@ async def ask_again(
     for connection in opened:
         await connection.close()
     return Load(taken, passed)
-
-
-class Listener:
-    """One who follows live answers; `heard` is called with the number of each event."""
-
-    def __init__(self, url: str, call: Call, heard: Callable[[int], object]) -> None:
-        self._url, self._call, self._heard = url, call, heard
-        self.events = 0
-        self.last = 0
-        self.error = ""
-        self._task: asyncio.Task[None] | None = None
-
-    async def begin(self) -> None:
-        """Follow from now on; returns when the answer has begun."""
-        connection = await Connection.open(self._url)
-        head = await connection.begin(self._call)
-        if b" 200 " not in head:
-            raise OSError(head.decode())
-        self._task = asyncio.ensure_future(self._listen(connection))
-
-    async def _listen(self, connection: Connection) -> None:
-        rest = b""
-        try:
-            async for piece in connection.pieces():
-                whole, cut, rest = (rest + piece).rpartition(b"\n\n")
-                if not cut:
-                    rest = whole + rest if whole else rest
-                    continue
-                for number in ID.findall(whole):
-                    self._note(int(number))
-        except (OSError, asyncio.IncompleteReadError) as error:
-            self.error = repr(error)
-        finally:
-            await connection.close()
-
-    def _note(self, number: int) -> None:
-        self.events += 1
-        self.last = number
-        self._heard(number)
-
-    async def stop(self) -> None:
-        """Leave."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)

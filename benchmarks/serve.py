@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
+from benchmarks.followers import Followers
 from benchmarks.http_load import (
     ROWS,
     Call,
     Connection,
-    Listener,
     Load,
     ask_again,
     form_call,
@@ -139,27 +139,34 @@ def _fan_out(folder: Path, seconds: float) -> str:
     rows = []
     with serving(folder / "fan") as server:
         for listeners in LISTENERS:
-            rows.append([f"{listeners:,}", *asyncio.run(_told(server, listeners, seconds))])
+            rows.append([f"{listeners:,}", *_told(server, listeners, seconds)])
     heads = ["who follow `/changes`", "changes/s", "events/s", "p50 until told", "p99"]
     return table(heads, rows)
 
 
-async def _told(server: ServerProcess, count: int, seconds: float) -> list[str]:
+def _told(server: ServerProcess, count: int, seconds: float) -> list[str]:
     """One writer without pause; how long after the sending of a change everyone has heard of it."""
+    calls = [Call("/changes")] * count
+    with Followers(server.url, calls, notes_moments=True) as followers:
+        sent, passed = asyncio.run(_written(server, count, seconds))
+        moments = []
+        while True:
+            heard = followers.heard()
+            moments += heard.moments
+            if heard.errors or min(heard.last) >= max(sent):
+                break
+            time.sleep(0.01)
+    delays = [at - sent[seq] for at, numbers in moments for seq in numbers if seq in sent]
+    rates = [f"{len(sent) / passed:,.0f}", f"{len(delays) / passed:,.0f}"]
+    return [*rates, *(latency(percentile(delays, percent)) for percent in (50, 99))]
+
+
+async def _written(
+    server: ServerProcess, count: int, seconds: float
+) -> tuple[dict[int, float], float]:
+    """When each change was sent, and how long all of them took."""
     sent: dict[int, float] = {}
-    heard: list[tuple[int, float]] = []
-
-    def note(number: int) -> None:
-        heard.append((number, time.perf_counter()))
-
-    listeners = [Listener(server.url, Call("/changes"), note) for _ in range(count)]
-    for each in listeners:
-        await each.begin()
     writer = await Connection.open(server.url)
-    await writer.ask(
-        form_call("/sparql", server.bearer, update="INSERT DATA { <x:a> <x:b> <x:c> }")
-    )
-    heard.clear()
     begun, number = time.perf_counter(), 0
     while time.perf_counter() - begun < seconds:
         number += 1
@@ -168,13 +175,8 @@ async def _told(server: ServerProcess, count: int, seconds: float) -> list[str]:
         done = await writer.ask(form_call("/sparql", server.bearer, update=text))
         sent[json.loads(done)["seq"]] = started
     passed = time.perf_counter() - begun
-    last = max(sent)
-    while any(each.last < last for each in listeners):
-        await asyncio.sleep(0.01)
-    await asyncio.gather(writer.close(), *(each.stop() for each in listeners))
-    delays = [at - sent[seq] for seq, at in heard if seq in sent]
-    rates = [f"{number / passed:,.0f}", f"{len(heard) / passed:,.0f}"]
-    return [*rates, *(latency(percentile(delays, percent)) for percent in (50, 99))]
+    await writer.close()
+    return sent, passed
 
 
 # streams

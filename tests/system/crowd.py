@@ -17,16 +17,18 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.http_load import ROWS, Connection, Listener, form_call, percentile
+from benchmarks.followers import Followers, Heard
+from benchmarks.http_load import ROWS, Connection, form_call, percentile
 from benchmarks.servers import ServerProcess, serving
 from benchmarks.tables import latency, table
 
 RULES = "[?x, <x:shows>, ?v] :- [?x, <x:measures>, ?v] ."
-KEPT = 20
+KEPT = 6
 """So many facts of each subject are there at a time."""
 GROWTH = 1.2
 """Memory may be so many times what it was after the first third."""
 WARM = 1 / 3
+LOOKS = 1_000
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,10 @@ class Outcome:
     written: list[float] = field(default_factory=list)
     memory: list[int] = field(default_factory=list)
     events: int = 0
+    processor: float = 0.0
+    """Seconds of a processor that the server took."""
+    crowd_processor: float = 0.0
+    """The same of the crowd itself, which shares the machine."""
     wrong: list[str] = field(default_factory=list)
 
     def grown(self) -> float:
@@ -68,6 +74,8 @@ class Outcome:
             ["durable changes a second", f"{written / seconds:,.0f}"],
             *([f"change, p{n}", latency(percentile(self.written, n))] for n in (50, 99)),
             ["messages a second to those who follow", f"{self.events / seconds:,.0f}"],
+            ["processor, server", f"{self.processor / seconds:.0%} of one"],
+            ["processor, crowd", f"{self.crowd_processor / seconds:.0%} of one"],
             ["memory at the end", f"{self.memory[-1] / 1e6:,.0f} MB"],
             ["memory, against the first third", f"{self.grown():.2f} x"],
             ["errors", str(len(self.wrong))],
@@ -75,29 +83,38 @@ class Outcome:
         return table([f"{seconds:,.0f} s", "measured"], rows)
 
 
-async def endure(server: ServerProcess, crowd: Crowd) -> Outcome:
+def endure(server: ServerProcess, crowd: Crowd) -> Outcome:
     """Let the crowd in, and look after it has gone."""
-    found = Outcome()
-    listeners = [
-        Listener(server.url, form_call("/watch", query=_query(number % crowd.queries)), ignored)
-        for number in range(crowd.followers)
-    ]
-    for each in listeners:
-        await each.begin()
-    until = time.perf_counter() + crowd.seconds
+    queries = (_query(number % crowd.queries) for number in range(crowd.followers))
+    calls = [form_call("/watch", query=query) for query in queries]
     last: dict[int, int] = {}
+    with Followers(server.url, calls) as followers:
+        begun, before = server.processor(), time.process_time() + followers.heard().seconds
+        found = asyncio.run(_worked(server, crowd, last))
+        heard = _until_told(followers, crowd.queries, last)
+        found.processor = server.processor() - begun
+        found.crowd_processor = time.process_time() + heard.seconds - before
+    found.events = heard.events
+    found.wrong += heard.errors
+    found.wrong += [
+        f"follower {number} is at {at}" for number, at in _behind(heard, crowd.queries, last)
+    ]
+    return found
+
+
+async def _worked(server: ServerProcess, crowd: Crowd, last: dict[int, int]) -> Outcome:
+    """What the readers and writers met."""
+    found = Outcome()
+    until = time.perf_counter() + crowd.seconds
     work = [_read(server, crowd, number, until, found) for number in range(crowd.readers)]
     work += [_write(server, crowd, number, until, found, last) for number in range(crowd.writers)]
     done = await asyncio.gather(*work, _weigh(server, until, found), return_exceptions=True)
     found.wrong += [repr(each) for each in done if each is not None]
-    await _until_told(listeners, crowd.queries, last, found)
-    found.events = sum(each.events for each in listeners)
-    await asyncio.gather(*(each.stop() for each in listeners))
     return found
 
 
-def ignored(number: int) -> None:
-    """Events are not timed: whoever hears one counts it."""
+def _fact(subject: int, value: int) -> str:
+    return f"<x:s{subject}> <x:measures> {value}"
 
 
 def _query(subject: int) -> str:
@@ -127,19 +144,25 @@ async def _write(
     found: Outcome,
     last: dict[int, int],
 ) -> None:
-    """Each change brings a fact and takes an old one; `last` has the last change of each subject."""
+    """Changes bring a fact and take an old one, in turns; `last` has the last of each subject."""
     connection = await Connection.open(server.url)
-    due, number = time.perf_counter(), writer
+    due, number, takes = time.perf_counter(), writer, False
     while due < until:
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
         started, subject = time.perf_counter(), number % crowd.queries
-        fact = f"<x:s{subject}> <x:measures>"
-        old = number - KEPT * crowd.queries * crowd.writers
-        text = f"INSERT DATA {{ {fact} {number} }} ; DELETE DATA {{ {fact} {old} }}"
-        answer = await connection.ask(form_call("/sparql", server.bearer, update=text))
-        last[subject] = max(last.get(subject, 0), json.loads(answer)["seq"])
+        old = number - KEPT * crowd.queries
+        change = (
+            f"DELETE DATA {{ {_fact(subject, old)} }}"
+            if takes
+            else f"INSERT DATA {{ {_fact(subject, number)} }}"
+        )
+        answer = await connection.ask(form_call("/sparql", server.bearer, update=change))
+        done = json.loads(answer)
+        if done["counts"]["asserted"] or done["counts"]["retracted"]:
+            last[subject] = max(last.get(subject, 0), done["seq"])
         found.written.append(time.perf_counter() - started)
-        number += crowd.writers
+        number += crowd.writers if takes else 0
+        takes = not takes
         due = max(due + crowd.writers / crowd.changes, started)
     await connection.close()
 
@@ -153,21 +176,21 @@ async def _weigh(server: ServerProcess, until: float, found: Outcome) -> None:
         await asyncio.sleep(min(1.0, left))
 
 
-async def _until_told(
-    listeners: list[Listener], queries: int, last: dict[int, int], found: Outcome
-) -> None:
-    """Everybody hears of the last change of their query; whoever does not is an error."""
-    for _ in range(1_000):
-        behind = [
-            (number, each)
-            for number, each in enumerate(listeners)
-            if each.last < last.get(number % queries, 0)
-        ]
-        if not behind or any(each.error for each in listeners):
+def _behind(heard: Heard, queries: int, last: dict[int, int]) -> list[tuple[int, int]]:
+    """Who has not heard of the last change of their query, and where they are."""
+    return [
+        (number, at) for number, at in enumerate(heard.last) if at < last.get(number % queries, 0)
+    ]
+
+
+def _until_told(followers: Followers, queries: int, last: dict[int, int]) -> Heard:
+    """What was heard, when everybody has heard of the last change of their query, or after a while."""
+    for _ in range(LOOKS):
+        heard = followers.heard()
+        if heard.errors or not _behind(heard, queries, last):
             break
-        await asyncio.sleep(0.01)
-    found.wrong += [f"follower {number} is at {each.last}" for number, each in behind]
-    found.wrong += [each.error for each in listeners if each.error]
+        time.sleep(0.01)
+    return heard
 
 
 def soak(crowd: Crowd) -> Outcome:
@@ -176,7 +199,7 @@ def soak(crowd: Crowd) -> Outcome:
         rules = Path(place) / "shows.rules"
         rules.write_text(RULES)
         with serving(Path(place) / "kb", "--rules", str(rules)) as server:
-            return asyncio.run(endure(server, crowd))
+            return endure(server, crowd)
 
 
 def main() -> None:

@@ -193,7 +193,7 @@ def has_begun(path: Path) -> bool:
     A power cut may have left the name of one that had just begun, and of which nobody was told.
     """
     with _opened(path) as file:
-        return not file.size or file.last_nonzero(0) >= 0
+        return not file.size or any(file.read(0, HEADER_SIZE)) or file.last_nonzero(0) >= 0
 
 
 class LogReader:
@@ -304,7 +304,8 @@ class _File:
         last = -1
         while offset < self.size:
             piece = self.read(offset, STEP)
-            kept = len(piece.rstrip(b"\0"))
+            # Comparing is many times faster than looking for the last one, and most are zeros.
+            kept = 0 if piece == bytes(len(piece)) else len(piece.rstrip(b"\0"))
             last = offset + kept - 1 if kept else last
             offset += len(piece)
         return last

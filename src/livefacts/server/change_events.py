@@ -6,6 +6,7 @@ They are made of the texts in the row alone, so that nobody who follows touches 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
@@ -113,7 +114,7 @@ def violation_texts(violation: Violation) -> dict[str, Any]:
     return {"constraint": violation.constraint, "bindings": bindings}
 
 
-class JournalTopic(Topic):
+class JournalTopic(Topic["JournalRow"]):
     """What the journal tells: all changes, or the violations among them."""
 
     def __init__(
@@ -127,15 +128,30 @@ class JournalTopic(Topic):
         self._served = served
         self._event_of = event_of
         self._beginning = beginning
-        self._tail = served.reasoner.tail(self.seq)
-        self._held: list[JournalRow] = []
         self._reader = RowReader()
+        self.forget(served.reasoner.on_row(self._hear))
+
+    def _hear(self, row: JournalRow) -> None:
+        """Called by who changes something, while nobody else does."""
+        if row.first <= row.last:
+            self._heard.append(row)
+
+    def acknowledge(self, seq: int) -> None:
+        """Where nobody listens, nothing is kept: who comes later reads the journal."""
+        if not self.subscribers:
+            deque(self._rows(seq), 0)
+            self.forget(seq)
+        super().acknowledge(seq)
+
+    def _rows(self, upto: int) -> Iterator[JournalRow]:
+        while self._heard and self._heard[0].last <= upto:
+            yield self._heard.popleft()
+
+    def _size(self, heard: JournalRow) -> int:
+        return len(heard.content.get(fact_texts.TERMS, ()))
 
     def _new_events(self, upto: int) -> list[LiveEvent]:
-        self._held += self._tail.rows()
-        ready = [row for row in self._held if row.last <= upto]
-        self._held = self._held[len(ready) :]
-        made = (self._event_of(self._reader, row) for row in ready)
+        made = (self._event_of(self._reader, row) for row in self._rows(upto))
         return [event for event in made if event is not None]
 
     async def check(self, seq: int | None) -> None:

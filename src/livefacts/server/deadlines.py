@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -53,10 +53,10 @@ class PunctualConnection(asyncio.Protocol):
         self._taking = Deadline(seconds, self._abort)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport), "it is read and written"
-        self._transport = transport
+        # It is read and written, and that of another event loop is no heir of asyncio's.
+        self._transport = cast(asyncio.Transport, transport)
         if len(self._open_ones) >= self._most:
-            transport.abort()
+            self._transport.abort()
         self._open_ones.add(self)
         self._headers.begin()
         self._inner.connection_made(transport)

@@ -142,7 +142,9 @@ def run(
     # The server gives signals back when it has ended: by then all is done.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
+    config = _config(served, sources, keys)
     try:
-        asyncio.run(_Server(_config(served, sources, keys), served.stop).serve([listening]))
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(_Server(config, served.stop).serve([listening]))
     finally:
         served.close()

@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sse_starlette.event import ServerSentEvent
 from sse_starlette.sse import EventSourceResponse
@@ -119,7 +119,7 @@ class LiveForm(NamedTuple):
         return cls(_seen(request), kind, min(LONGEST_WAIT, float(wait[1])) if wait else None)
 
 
-async def _answer(request: Request, topic: Topic, form: LiveForm) -> Response:
+async def _answer(request: Request, topic: Topic[Any], form: LiveForm) -> Response:
     served: ServedReasoner = request.app.state.served
     served.reader(request)
     seen, kind, wait = form
@@ -132,7 +132,8 @@ async def _answer(request: Request, topic: Topic, form: LiveForm) -> Response:
         media_type=kind.name,
         ping=PING,
         ping_message_factory=None if is_sse else _Blank,
-        send_timeout=served.settings.client_seconds,
+        # Who does not take what is sent is cut off by the connection's own deadline, which costs nothing.
+        send_timeout=None,
         sep="\n",
         shutdown_grace_period=FAREWELL,
     )
@@ -145,20 +146,20 @@ class _Blank(ServerSentEvent):
         return b"\n"
 
 
-async def _sse(topic: Topic, seen: int | None) -> AsyncIterator[bytes]:
+async def _sse(topic: Topic[Any], seen: int | None) -> AsyncIterator[bytes]:
     yield RETRY
     async with aclosing(follow(topic, seen)) as batches:
         async for batch in batches:
             yield batch.sse
 
 
-async def _lines(topic: Topic, seen: int | None) -> AsyncIterator[bytes]:
+async def _lines(topic: Topic[Any], seen: int | None) -> AsyncIterator[bytes]:
     async with aclosing(follow(topic, seen)) as batches:
         async for batch in batches:
             yield batch.lines
 
 
-async def _poll(topic: Topic, seen: int | None, wait: float | None) -> Response:
+async def _poll(topic: Topic[Any], seen: int | None, wait: float | None) -> Response:
     """The events that there are, or the next ones; then the connection is free again."""
     batch = await _first(topic, seen, wait or 0.0)
     events = ",\n".join(event.data for event in batch.events) if batch else ""
@@ -168,13 +169,19 @@ async def _poll(topic: Topic, seen: int | None, wait: float | None) -> Response:
     return Response(text, headers=applied, media_type="application/json")
 
 
-async def _first(topic: Topic, seen: int | None, wait: float) -> EventBatch | None:
-    async with aclosing(follow(topic, seen)) as batches:
-        try:
-            async with asyncio.timeout(max(wait, 0.01)):
-                return await anext(batches, None)
-        except TimeoutError:
-            return None
+async def _first(topic: Topic[Any], seen: int | None, wait: float) -> EventBatch | None:
+    with topic.heard():
+        # What has happened is read however long that takes; only what may come is waited for.
+        if seen is None or topic.is_behind(seen):
+            async for batch in topic.catch_up(seen):
+                return batch
+            seen = max(topic.seq if seen is None else seen, topic.floor)
+        async with aclosing(follow(topic, seen)) as batches:
+            try:
+                async with asyncio.timeout(max(wait, 0.01)):
+                    return await anext(batches, None)
+            except TimeoutError:
+                return None
 
 
 # WebSocket
@@ -206,7 +213,7 @@ async def socket(websocket: WebSocket) -> None:
         served.sockets.discard(websocket)
 
 
-async def _talk(websocket: WebSocket, topic: Topic, seen: int | None) -> None:
+async def _talk(websocket: WebSocket, topic: Topic[Any], seen: int | None) -> None:
     """Send events until one of the two leaves."""
     await websocket.accept()
     seconds = websocket.app.state.served.settings.client_seconds
@@ -218,7 +225,7 @@ async def _talk(websocket: WebSocket, topic: Topic, seen: int | None) -> None:
     await asyncio.gather(sending, leaving, return_exceptions=True)
 
 
-async def _topic_of(websocket: WebSocket, asker: str) -> Topic:
+async def _topic_of(websocket: WebSocket, asker: str) -> Topic[Any]:
     live, path = _live(websocket), websocket.url.path
     if path in ("/changes", "/violations"):
         return live.changes if path == "/changes" else live.violations
@@ -230,7 +237,9 @@ async def _topic_of(websocket: WebSocket, asker: str) -> Topic:
     return await live.watched(query, asker)
 
 
-async def _messages(websocket: WebSocket, topic: Topic, seen: int | None, seconds: float) -> None:
+async def _messages(
+    websocket: WebSocket, topic: Topic[Any], seen: int | None, seconds: float
+) -> None:
     async with aclosing(follow(topic, seen)) as batches:
         async for batch in batches:
             for event in batch.events:

@@ -37,18 +37,19 @@ MOST_WATCHED = 100
 """So many different queries are followed at once."""
 
 
-class WatchTopic(Topic):
+class WatchTopic(Topic[tuple[int, int | None, list[Change]]]):
     """The answers of a query, and what comes and goes."""
 
     def __init__(self, served: ServedReasoner, text: str) -> None:
         """Begin to follow; called in a thread, as that waits for the change under way."""
+        super().__init__(0, served.settings.buffered, served.telling)
         self._reasoner = served.reasoner
-        self._heard: deque[tuple[int, int | None, list[Change]]] = deque()
         self._signed: deque[Counter[str]] = deque()
         self.watch: Watch = served.reasoner.watch(text, buffer=1, on_change=self._hear)
         seq, _, answers = self._heard.popleft()
-        super().__init__(seq, served.settings.buffered, served.telling)
+        self.forget(seq)
         self._rows = Counter({_encoded(each): each.count for each in answers})
+        self._joined: tuple[EventBatch, EventBatch] | None = None
         self.wanted_at = time.monotonic()
         self.asker = ""
         """Who wanted it first."""
@@ -56,6 +57,9 @@ class WatchTopic(Topic):
     def _hear(self, changes: list[Change]) -> None:
         """Called by who changes something, while nobody else does."""
         self._heard.append((self._reasoner.seq, self._reasoner.now, changes))
+
+    def _size(self, heard: tuple[int, int | None, list[Change]]) -> int:
+        return len(heard[2])
 
     def _new_events(self, upto: int) -> list[LiveEvent]:
         found = []
@@ -73,9 +77,16 @@ class WatchTopic(Topic):
 
     def _publish(self, events: Sequence[LiveEvent]) -> None:
         for _ in events:
-            self._rows.update(self._signed.popleft())
-        self._rows = +self._rows
+            for text, count in self._signed.popleft().items():
+                self._rows[text] += count
+                if not self._rows[text]:
+                    del self._rows[text]
         super()._publish(events)
+
+    def together(self, batch: EventBatch) -> EventBatch:
+        if self._joined is None or self._joined[0] is not batch:
+            self._joined = batch, EventBatch([joined_event(batch.events)])
+        return self._joined[1]
 
     async def catch_up(self, seq: int | None) -> AsyncIterator[EventBatch]:
         said = {"event": "answers", "seq": self.seq, "variables": self.watch.variables}
@@ -84,11 +95,31 @@ class WatchTopic(Topic):
         yield EventBatch([LiveEvent(self.seq, data, "answers")])
 
 
+def joined_event(events: Sequence[LiveEvent]) -> LiveEvent:
+    """One event for several of a watched query: what is different after all of them.
+
+    >>> first = live_event(7, {"seq": 7, "now": None, "added": ["a", "b"], "removed": []})
+    >>> then = live_event(9, {"seq": 9, "now": None, "added": ["c"], "removed": ["a"]})
+    >>> joined_event([first, then]).data
+    '{"seq": 9, "now": null, "changes": 2, "added": ["b", "c"], "removed": []}'
+    """
+    net: Counter[str] = Counter()
+    for event in events:
+        said = json.loads(event.data)
+        for name, sign in (("added", 1), ("removed", -1)):
+            for row in said[name]:
+                net[json.dumps(row, ensure_ascii=False)] += sign
+    came, went = (", ".join(each.elements()) for each in (+net, -net))
+    head = live_event(0, {"seq": said["seq"], "now": said["now"], "changes": len(events)}).data
+    data = f'{head[:-1]}, "added": [{came}], "removed": [{went}]}}'
+    return LiveEvent(events[-1].seq, data)
+
+
 def _encoded(change: Change) -> str:
     return json.dumps(as_bindings_json(change.row), ensure_ascii=False)
 
 
-class ReportTopic(Topic):
+class ReportTopic(Topic[tuple[int, str]]):
     """The reports of a registered query; those who come later get the later ones."""
 
     def __init__(self, served: ServedReasoner, registration: Registration) -> None:
@@ -98,13 +129,15 @@ class ReportTopic(Topic):
         self._reasoner = served.reasoner
         self._writer = ReportWriter("jsonl")
         self._number = self.seq
-        self._heard: deque[tuple[int, str]] = deque()
         registration.on_report(self._hear)
 
     def _hear(self, report: Report) -> None:
         """Called by who moves time, while nobody else changes anything."""
         line = self._writer.write(self.registration, report).rstrip("\n")
         self._heard.append((self._reasoner.seq, line))
+
+    def _size(self, heard: tuple[int, str]) -> int:
+        return 1
 
     def _new_events(self, upto: int) -> list[LiveEvent]:
         found = []
@@ -136,14 +169,20 @@ class LiveTopics:
         served.when_stopping.append(partial(loop.call_soon_threadsafe, self._end))
         for name, registration in served.reasoner.registered().items():
             self._reported[name] = ReportTopic(served, registration)
+        self._acknowledged = served.reasoner.seq
         for topic in self._topics():
-            topic.begin()
+            self._begin(topic)
 
-    def _topics(self) -> list[Topic]:
-        kept = [*self._watched.values(), *self._reported.values()]
-        return [self.changes, self.violations, *kept]
+    def _begin(self, topic: Topic[Any]) -> None:
+        topic.listeners = lambda: self.subscribers
+        topic.begin()
+        topic.acknowledge(self._acknowledged)
+
+    def _topics(self) -> list[Topic[Any]]:
+        return [self.changes, self.violations, *self._watched.values(), *self._reported.values()]
 
     def _acknowledge(self, seq: int) -> None:
+        self._acknowledged = max(seq, self._acknowledged)
         for topic in self._topics():
             topic.acknowledge(seq)
 
@@ -164,7 +203,7 @@ class LiveTopics:
 
     # queries
 
-    async def watched(self, text: str, asker: str) -> Topic:
+    async def watched(self, text: str, asker: str) -> Topic[Any]:
         """What those follow who watch this query; `asker` is the first one who wants it."""
         async with self._making:
             if text in self._watched:
@@ -180,8 +219,7 @@ class LiveTopics:
             self._watched[text] = topic
             topic.asker = asker
             topic.when_left = partial(self._drop, text, topic)
-            topic.begin()
-            topic.acknowledge(self.changes.seq)
+            self._begin(topic)
             self._look_later(text)
             return topic
 
@@ -214,7 +252,7 @@ class LiveTopics:
                     return topic
             made = await self._served.tell(partial(self._registered, text))
             self._reported[made.registration.name] = made
-            made.begin()
+            self._begin(made)
             return made
 
     def _registered(self, text: str) -> ReportTopic:

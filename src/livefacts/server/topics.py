@@ -4,6 +4,9 @@ A topic keeps its last events.  A subscription is a place among them: whoever is
 behind, and holds up nobody.  Who is so far behind that the events are gone is told so by a
 `lagged` event, and catches up as the topic can: out of the journal, or with all answers anew.
 Whoever has several events to get gets them together, at most ten times a second.
+
+Telling many takes time that queries need, too.  So the first event goes out at once, and what
+follows it closely goes together, the later the more there are who listen.
 """
 
 from __future__ import annotations
@@ -13,14 +16,21 @@ import json
 import logging
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 PACE = 0.1
 """Seconds between two batches of events for one who could not take them one by one."""
+REST = 0.000_2
+"""So many seconds pass between two tellings for each who listens on this server, up to `PACE`."""
+SMALL = 200
+"""So many rows are made events of at once; more of them in a thread."""
 LOG = logging.getLogger("livefacts.server")
+Heard = TypeVar("Heard")
 
 
 class LiveEvent(NamedTuple):
@@ -69,7 +79,7 @@ class EventBatch:
         return "".join(f"{event.data}\n" for event in self.events).encode()
 
 
-class Topic(ABC):
+class Topic(ABC, Generic[Heard]):
     """Something that goes on; made and used in the event loop."""
 
     def __init__(self, seq: int, room: int, pool: Executor) -> None:
@@ -79,8 +89,12 @@ class Topic(ABC):
         """All events after this number are kept."""
         self._room = room
         self._pool = pool
+        self._heard: deque[Heard] = deque()
+        """What happened and was not made events of yet; whoever changes something adds to it."""
         self._seqs: list[int] = []
         self._events: list[LiveEvent] = []
+        self._told = seq
+        """The number of the last event before those that were told last."""
         self._last: tuple[int, int, EventBatch] | None = None
         self._waiting: list[asyncio.Future[None]] = []
         self._news = asyncio.Event()
@@ -91,6 +105,8 @@ class Topic(ABC):
         """Called when the last one has left."""
         self.ended = ""
         """Why there will be no more events."""
+        self.listeners: Callable[[], int] = lambda: self.subscribers
+        """How many listen on the whole server."""
 
     # what is told
 
@@ -101,7 +117,8 @@ class Topic(ABC):
     def acknowledge(self, seq: int) -> None:
         """Changes up to this one are on the disk: they may be told."""
         self._acknowledged = max(seq, self._acknowledged)
-        self._news.set()
+        if self._heard:
+            self._news.set()
 
     async def _follow(self) -> None:
         loop = asyncio.get_running_loop()
@@ -110,18 +127,27 @@ class Topic(ABC):
                 await self._news.wait()
                 self._news.clear()
                 upto = self._acknowledged
-                self._publish(await loop.run_in_executor(self._pool, self._new_events, upto))
+                if sum(map(self._size, [*self._heard])) <= SMALL:
+                    self._publish(self._new_events(upto))
+                else:
+                    self._publish(await loop.run_in_executor(self._pool, self._new_events, upto))
+                await asyncio.sleep(min(PACE, REST * self.listeners()))
         except Exception:
             LOG.exception("a live answer cannot be followed any longer")
             self.end("the server made a mistake")
 
     @abstractmethod
+    def _size(self, heard: Heard) -> int:
+        """About how many rows there are in what was heard."""
+
+    @abstractmethod
     def _new_events(self, upto: int) -> list[LiveEvent]:
-        """The events of changes up to this number that were not given yet; called in a thread."""
+        """The events of changes up to this number that were not given yet; many of them in a thread."""
 
     def _publish(self, events: Sequence[LiveEvent]) -> None:
         if not events:
             return
+        self._told = self.seq
         self._events += events
         self._seqs += [event.seq for event in events]
         self.seq = self._seqs[-1]
@@ -130,6 +156,12 @@ class Topic(ABC):
             self.floor = self._seqs[gone - 1]
             del self._events[:gone], self._seqs[:gone]
         self._wake()
+
+    def forget(self, seq: int) -> None:
+        """Keep no event up to this number."""
+        self.seq = self.floor = self._told = max(seq, self.seq)
+        self._events.clear()
+        self._seqs.clear()
 
     def end(self, reason: str) -> None:
         """There will be no more events."""
@@ -146,9 +178,24 @@ class Topic(ABC):
 
     # who listens
 
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Somebody listens, as long as the `with` block."""
+        self.subscribers += 1
+        try:
+            yield
+        finally:
+            self.subscribers -= 1
+            if not self.subscribers:
+                self.when_left()
+
     def is_behind(self, seq: int) -> bool:
         """Whether events after this number are gone."""
         return seq < self.floor
+
+    def is_slow(self, seq: int) -> bool:
+        """Whether one who has seen this number has missed a telling."""
+        return seq < self._told
 
     def after(self, seq: int) -> EventBatch | None:
         """The events after this number; those who ask for the same get the same bytes."""
@@ -159,6 +206,10 @@ class Topic(ABC):
         if self._last is None or self._last[:2] != key:
             self._last = (*key, EventBatch(self._events[start:]))
         return self._last[2]
+
+    def together(self, batch: EventBatch) -> EventBatch:
+        """Several events for one who was too slow to have them one by one."""
+        return batch
 
     async def news(self) -> None:
         """Wait until there may be another event."""
@@ -175,19 +226,14 @@ class Topic(ABC):
         """What someone needs who has seen this number, or nothing; until the events that are kept."""
 
 
-async def follow(topic: Topic, seq: int | None) -> AsyncGenerator[EventBatch, None]:
+async def follow(topic: Topic[Any], seq: int | None) -> AsyncGenerator[EventBatch, None]:
     """A subscription: the events of a topic after this number, as they come, until it ends."""
-    topic.subscribers += 1
-    try:
+    with topic.heard():
         async for batch in _followed(topic, seq):
             yield batch
-    finally:
-        topic.subscribers -= 1
-        if not topic.subscribers:
-            topic.when_left()
 
 
-async def _followed(topic: Topic, seq: int | None) -> AsyncIterator[EventBatch]:
+async def _followed(topic: Topic[Any], seq: int | None) -> AsyncIterator[EventBatch]:
     is_first = True
     while True:
         if seq is None or topic.is_behind(seq):
@@ -202,9 +248,9 @@ async def _followed(topic: Topic, seq: int | None) -> AsyncIterator[EventBatch]:
         is_first = False
         found = topic.after(seq)
         if found is not None:
-            seq = found.seq
-            yield found
-            if len(found.events) > 1 and not topic.ended:
+            was_slow, seq = topic.is_slow(seq), found.seq
+            yield topic.together(found) if was_slow and len(found.events) > 1 else found
+            if was_slow and not topic.ended:
                 await _next_beat()
         elif topic.ended:
             last = {"seq": seq, "reason": topic.ended}

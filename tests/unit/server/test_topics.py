@@ -10,12 +10,21 @@ from concurrent.futures import ThreadPoolExecutor
 from livefacts.server.topics import EventBatch, LiveEvent, Topic, follow, live_event
 
 
-class Counting(Topic):
+class Counting(Topic[int]):
     """An event for each number; those that are gone can be had in one."""
 
+    def acknowledge(self, seq: int) -> None:
+        self._heard.extend(range(self._acknowledged + 1, seq + 1))
+        super().acknowledge(seq)
+
+    def _size(self, heard: int) -> int:
+        return 1
+
     def _new_events(self, upto: int) -> list[LiveEvent]:
-        first = self.seq + 1
-        return [live_event(number, {"seq": number}) for number in range(first, upto + 1)]
+        heard = [number for number in self._heard if number <= upto]
+        for _ in heard:
+            self._heard.popleft()
+        return [live_event(number, {"seq": number}) for number in heard]
 
     async def catch_up(self, seq: int | None) -> AsyncIterator[EventBatch]:
         yield EventBatch([live_event(self.seq, {"seq": self.seq, "since": seq}, "all")])

@@ -172,6 +172,8 @@ class Recorder:
         self._held = 0
         self.when_written: Callable[[], None] = lambda: None
         """Called when a call has written something, and others may make theirs."""
+        self.readers: list[Callable[[JournalRow], object]] = []
+        """Called with each row as it is written: it is on the disk with the next sync."""
 
     # whose turn it is
 
@@ -401,15 +403,15 @@ class Recorder:
     def _append(self, row: JournalRow) -> None:
         """Write a row; where it comes from is in the same row, or none of it is there."""
         origin, signature = ORIGIN.get(), SIGNATURE.get()
-        if origin is None and signature is None:
-            self.journal.append(row)
-            return
         more: dict[str, Any] = {} if origin is None else {SOURCE: origin.plain()}
         if signature is not None:
             more |= signature.plain()
             if row.kind not in (CHANGE, PUSH, RETRACT):
                 more.pop(KEY, None)
-        self.journal.append(replace(row, content={**row.content, **more}))
+        whole = replace(row, content={**row.content, **more}) if more else row
+        self.journal.append(whole)
+        for read in self.readers:
+            read(whole)
         if origin is not None:
             self.offsets[origin.source] = origin
         if signature is not None and KEY in more:

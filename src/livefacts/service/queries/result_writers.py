@@ -85,8 +85,7 @@ def as_bindings_json(row: Row) -> dict[str, Any]:
     return {name: as_json(term) for name, term in row.as_dict().items()}
 
 
-def _dumped(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False)
+_dumped: Callable[[Mapping[str, Any]], str] = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _xml(rows: Rows) -> Iterator[str]:

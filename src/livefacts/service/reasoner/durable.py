@@ -210,6 +210,17 @@ class DurableReasoner(Reasoner):
         """The rows of the journal after the change with this number, also those that will come."""
         return History(self.path, self._saved).tail(self._state, seq)
 
+    def on_row(self, read: Callable[[JournalRow], object]) -> int:
+        """Call with each row of the journal from now on, as it is written; the number of the last change.
+
+        The call is made by who makes the change, before it is on the disk.
+        """
+        state = self._state
+        assert state.recorder is not None, "there is a journal"
+        with state.changing:
+            state.recorder.readers.append(read)
+            return state.seq
+
     def at(self, seq: int) -> Reasoner:
         """How things were after the change with this number; changes are refused there."""
         check_number(seq)
