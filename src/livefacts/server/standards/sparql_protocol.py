@@ -134,6 +134,17 @@ def version_tag(request: Request, served: ServedReasoner, seq: int) -> str:
     return f'W/"{seq}-{wish:x}-{served.mark}"'
 
 
+def _is_known(request: Request, tag: str) -> bool:
+    """Whether a client has what this tag stands for; an address stands for one answer, a body may not."""
+    if request.method not in ("GET", "HEAD"):
+        return False
+    tags = {
+        each.strip().removeprefix("W/")
+        for each in request.headers.get("if-none-match", "").split(",")
+    }
+    return "*" in tags or tag.removeprefix("W/") in tags
+
+
 async def answer(request: Request, served: ServedReasoner, asked: ProtocolRequest) -> Response:
     """The answers of a query, in the format that the client wants."""
     with served.running_query(request) as stop:
@@ -181,9 +192,8 @@ def _found(
     assert text is not None, "it was looked at before"
     with served.snapshot(_number(asked, "at")) as snapshot:
         found = QueryAnswer(snapshot.seq)
-        known = request.headers.get("if-none-match")
         tag = version_tag(request, served, found.seq)
-        if known == tag and not CHANGING.search(text):
+        if _is_known(request, tag) and not CHANGING.search(text):
             found.is_known = True
             return found
         result = snapshot.query(
