@@ -210,3 +210,40 @@ def test_a_patch_does_not_go_on_and_a_map_reads_json_alone(server: Serving) -> N
     quads = push(server, "<x:a> <x:b> <x:c> 1 .", "application/n-quads", map=MAP)
     assert quads.status_code == 400
     assert server.get("/ready").json()["seq"] == 0
+
+
+def test_an_event_far_ahead_is_set_aside_and_time_stays(server: Serving) -> None:
+    assert push(server, line(17), LINES).json()["now"] == 17
+    answer = push(server, line(10_000) + line(18) + line(10_000_000), LINES)
+    said = answer.json()
+    assert (answer.status_code, said["now"]) == (200, 18)
+    assert said["set_aside"]["events"] == 2
+    assert said["set_aside"]["first"][0] == {"at": 10_000, "facts": 1, "reason": "too far ahead"}
+    alone = push(server, line(10_000_000), LINES).json()
+    assert (alone["now"], alone["seq"], alone["set_aside"]["events"]) == (18, said["seq"], 1)
+    with live(server) as request:
+        request.send(line(10_000_000))
+        assert (request.answer() or {})["set_aside"]["events"] == 1
+        request.send(line(19))
+        assert "set_aside" not in (request.answer() or {"set_aside": "there is no answer"})
+        request.end()
+    assert len(pushed(server)) == 3
+    assert server.get("/stats").json()["set_aside"]["too far ahead"] == 4
+    assert "livefacts_set_aside 4.0" in server.get("/metrics").text
+
+
+def test_time_moves_far_only_for_who_says_so_twice(server: Serving) -> None:
+    assert server.post("/advance", params={"to": "17"}).json()["now"] == 17
+    refused = server.post("/advance", params={"to": "10000"})
+    assert refused.status_code == 409
+    assert "&far" in refused.text
+    assert server.get("/stats").json()["now"] == 17
+    assert server.post("/advance", params={"to": "10000", "far": ""}).json()["now"] == 10_000
+    assert push(server, line(10_001), LINES).json()["now"] == 10_001
+
+
+def test_a_server_without_a_bound_takes_any_time(rules: Path, tmp_path: Path) -> None:
+    options = ("--rules", str(rules), "--max-ahead", "none")
+    with serving(tmp_path / "kb", *options) as server:
+        push(server, line(17), LINES)
+        assert push(server, line(10_000_000), LINES).json()["now"] == 10_000_000

@@ -102,10 +102,11 @@ def serve_command(
         is_private=private,
         origins=tuple(cors or ("*",)),
         has_page=not no_page,
+        max_ahead=ahead(max_ahead),
     )
     given = SourceSettings(
         _with_maps(sources or [], maps or [], arrival_time),
-        *(lateness, ahead(max_ahead), arrival_time, rejects),
+        *(lateness, settings.max_ahead, arrival_time, rejects),
     )
     keys = _keys(certificate, key)
     _warn_of(host, is_open=keys is None)

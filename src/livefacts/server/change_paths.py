@@ -72,12 +72,19 @@ def _patches(served: ServedReasoner, since: int, asserted: bool) -> Iterator[str
 
 
 async def advance(request: Request) -> Response:
-    """Move time on."""
+    """Move time on; further than events may is said twice."""
     served = _served(request)
     visitor = served.admit(request, AccessScope.update)
     to = whole_number(request, "to")
     if to is None:
         raise HTTPException(400, "there is no time\nhint: /advance?to=17")
+    now = served.reasoner.now
+    if "far" not in request.query_params and served.is_too_far(to, now):
+        raise HTTPException(
+            409,
+            f"{to} is more than {served.settings.max_ahead} after {now}, and time never goes back\n"
+            f"hint: /advance?to={to}&far moves it all the same",
+        )
     return await _changed(request, visitor, "advance", partial(served.reasoner.advance, to))
 
 

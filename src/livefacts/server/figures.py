@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter as Counts
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,11 @@ class Meters:
                 "Requests that wait for a thread",
                 lambda kind=kind: served.waiting[kind],
             )
+        self.follow(
+            "livefacts_set_aside",
+            "Facts that clients pushed and that do not count",
+            served.set_aside.total,
+        )
         self.follow("livefacts_connections", "Open ones", lambda: len(served.connections))
         self.follow("livefacts_resident_bytes", "Memory of the process", resident_bytes)
 
@@ -93,6 +99,8 @@ async def stats(request: Request) -> Response:
     served: ServedReasoner = request.app.state.served
     found = await served.read(request, served.reasoner.stats)
     reasoner = served.reasoner
+    if "set_aside" in found:
+        found["set_aside"] = Counts(found["set_aside"]) + served.set_aside
     running = {
         "seq": reasoner.seq,
         "now": reasoner.now,

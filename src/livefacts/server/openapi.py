@@ -188,7 +188,11 @@ OPERATIONS = (
         "/advance",
         "Move time on",
         update,
-        (_named("to", "A time point.", NUMBER, required=True), KEY),
+        (
+            _named("to", "A time point.", NUMBER, required=True),
+            _named("far", "However far it is.", FLAG, allowEmptyValue=True),
+            KEY,
+        ),
         (),
         DONE,
     ),

@@ -26,6 +26,7 @@ from livefacts.server.admission.tokens import AccessScope
 from livefacts.server.admission.visitors import Visitor, body_of
 from livefacts.server.problems import without_path
 from livefacts.server.standards.negotiation import PATCH
+from livefacts.service.streams.event_time import TOO_FAR_AHEAD
 from livefacts.service.streams.playback import joined
 from livefacts.syntax.input.rejects import Reject, Rejects
 from livefacts.syntax.json_map.mapping_text import parse_map
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from livefacts.model.durations import Duration
     from livefacts.server.admission.served_reasoner import Once, ServedReasoner
     from livefacts.service.change.delta import Delta
-    from livefacts.service.reasoner.durable import DurableReasoner
     from livefacts.syntax.json_map.fact_lines import JsonMap
 
 JSON, LINES = "application/json", "application/x-ndjson"
@@ -50,6 +50,9 @@ FORMATS = {
     "application/n-triples": "quads",
     PATCH.name: PATCHES,
 }
+MOST_SHOWN = 100
+"""So many events that were set aside are named in an answer."""
+GO_FAR = "if time is to move so far: POST /advance?to=TIME&far, then send them again"
 EXAMPLE = '{"at": 17, "facts": "<s> <p> <o> ."}'
 
 
@@ -137,23 +140,32 @@ async def streams(request: Request) -> Response:
         return _LiveAnswer(LivePush(request, served, visitor, form).answers(), media_type=LINES)
     body = await body_of(request, served.settings)
 
+    pushed: list[PushedChange] = []
+
     def read() -> Callable[[Once], Delta]:
-        events = form.whole(body, served.reasoner.tick)
-        return PushedChange(served.reasoner, form, events).make
+        pushed.append(PushedChange(served, form, form.whole(body, served.reasoner.tick)))
+        return pushed[0].make
 
     done = await served.change_in_steps(request, visitor, f"push to {form.stream}", read)
+    done |= pushed[0].aside()
     return JSONResponse(done, headers={"Livefacts-Seq": str(done["seq"])})
 
 
 class PushedChange:
-    """The change of some events: each of them once, and then time moves on to the last."""
+    """The change of some events: each of them once, and then time moves on to the last.
 
-    def __init__(self, reasoner: DurableReasoner, form: PushForm, events: Sequence[Event]) -> None:
-        self._reasoner = reasoner
+    An event that lies too far ahead of those before it does not count: it is set aside.
+    """
+
+    def __init__(self, served: ServedReasoner, form: PushForm, events: Sequence[Event]) -> None:
+        self._served = served
+        self._reasoner = served.reasoner
         self._form = form
         self._events = events
-        self._last = max(time_point(each.time, reasoner.tick) for each in events)
+        self._latest: int | None = None
         self._made: list[Delta] = []
+        self._aside: list[tuple[int, int]] = []
+        """The times that are too far ahead, and how many facts they have."""
 
     def make(self, once: Once) -> Delta:
         """All of it, in one turn; time moves on once, too."""
@@ -167,24 +179,46 @@ class PushedChange:
 
     def pushed(self, once: Once, begun: int = 0) -> Delta:
         """The events alone, numbered from here on."""
-        moves = (partial(self._push, event) for event in self._events)
-        return [once(move, number) for number, move in enumerate(moves, begun)][-1]
+        self._latest = self._reasoner.now
+        for number, event in enumerate(self._events, begun):
+            if self._counts(event):
+                self._made.append(once(partial(self._push, event), number))
+        return self._made[-1] if self._made else self._reasoner.advance(self._reasoner.now)
+
+    def _counts(self, event: Event) -> bool:
+        """Whether an event is not too far ahead; what is so, is set aside."""
+        time = time_point(event.time, self._reasoner.tick)
+        if self._served.is_too_far(time, self._latest):
+            self._aside.append((time, len(event.facts)))
+            self._served.set_aside[TOO_FAR_AHEAD] += len(event.facts)
+            return False
+        self._latest = time if self._latest is None else max(time, self._latest)
+        return True
+
+    def aside(self) -> dict[str, Any]:
+        """What was set aside, as an answer says it; nothing if all counts."""
+        if not self._aside:
+            return {}
+        shown = [
+            {"at": time, "facts": facts, "reason": TOO_FAR_AHEAD}
+            for time, facts in self._aside[:MOST_SHOWN]
+        ]
+        return {"set_aside": {"events": len(self._aside), "first": shown, "hint": GO_FAR}}
 
     def _push(self, event: Event) -> Delta:
         call = self._reasoner.retract if event.retracts else self._reasoner.push
         stream = event.stream or self._form.stream
-        self._made.append(call(event.facts, at=event.time, stream=stream))
-        return self._made[-1]
+        return call(event.facts, at=event.time, stream=stream)
 
     @property
     def _is_ahead(self) -> bool:
         now = self._reasoner.now
-        return now is None or self._last > now
+        return self._latest is not None and (now is None or self._latest > now)
 
     def _move_on(self) -> Delta:
         """Time only moves forward: what late events did is said of the last of them."""
         if self._is_ahead:
-            return self._reasoner.advance(self._last)
+            return self._reasoner.advance(self._latest)
         return self._made[-1] if self._made else self._reasoner.advance(self._reasoner.now)
 
 
@@ -261,10 +295,11 @@ class LivePush:
         refused = [_refusal(replace(each, line=each.line + self.lines)) for each in rejects.kept]
         done: dict[str, Any] = {}
         if events:
-            change = PushedChange(reasoner, self.form, events)
+            change = PushedChange(served, self.form, events)
             action = f"live push to {self.form.stream}"
             steps = partial(change.make_more, self.events)
             done = await served.change_in_steps(self.request, self.visitor, action, lambda: steps)
+            done |= change.aside()
         self.lines += piece.count(b"\n") + (not piece.endswith(b"\n"))
         self.events += len(events)
         return {"lines": self.lines, **done, **({"rejected": refused} if refused else {})}

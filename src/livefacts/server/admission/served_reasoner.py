@@ -11,7 +11,7 @@ import asyncio
 import secrets
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,6 +27,7 @@ from livefacts.server.admission.fair_queue import FairQueue
 from livefacts.server.admission.settings import ServerSettings
 from livefacts.server.admission.tokens import AccessScope, Tokens
 from livefacts.server.admission.visitors import Visitor, visitor_of
+from livefacts.service.streams.event_time import points_of
 
 if TYPE_CHECKING:
     from livefacts.service.change.delta import Delta
@@ -69,6 +70,8 @@ class ServedReasoner:
         self._running: dict[tuple[str, str], threading.Event] = {}
         """The queries under way, by the id of the request and who asks."""
         self._looking_back = threading.Lock()
+        self.set_aside: Counter[str] = Counter()
+        """Events that clients pushed and that do not count, by reason."""
         self.when_changed: list[Callable[[int], None]] = []
         """Called in the event loop with the number of a change that is on the disk."""
         self.when_stopping: list[Callable[[], object]] = []
@@ -130,6 +133,13 @@ class ServedReasoner:
             return self._past[seq]
 
     # writing
+
+    def is_too_far(self, time: int, latest: int | None) -> bool:
+        """Whether a time lies further ahead of the latest one than one wrong clock may bring us."""
+        most = self.settings.max_ahead
+        if most is None or latest is None:
+            return False
+        return time > latest + points_of(most, self.reasoner.tick, rounded=True)
 
     def admit(self, request: Request, scope: AccessScope) -> Visitor:
         """Who makes a change, before anything of it is read; refused unless the token allows it."""

@@ -30,6 +30,8 @@ class ServerSettings:
     connections: int = 2_000
     buffered: int = 4_096
     """So many events wait for a slow reader of a live answer, before it is told that it lags."""
+    max_ahead: str | None = "1 h"
+    """What lies further ahead of now is set aside: one wrong clock would move time for good."""
     has_page: bool = True
     is_private: bool = False
     """Whether reading needs a token, too."""

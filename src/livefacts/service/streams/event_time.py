@@ -78,6 +78,20 @@ class _Stream:
         return None if self.latest is None else self.latest - self.lateness
 
 
+def points_of(length: Length, tick: Duration | None, *, rounded: bool = False) -> int:
+    """A length in time points; `rounded`, to the next one that is not shorter."""
+    known = read_duration(length) if isinstance(length, str) else length
+    if isinstance(known, Duration):
+        ticks = -(-known.amount // (tick or SECOND).amount)
+        return ticks if rounded and known.is_by_clock else known.points(tick)
+    if isinstance(known, bool) or not isinstance(known, int) or known < 0:
+        raise InputError(
+            f"{length!r} is no length of time",
+            hint='give a number of time points that is not negative, or a text such as "5 s"',
+        )
+    return known
+
+
 class EventTime:
     """Takes facts with their own times, and moves a reasoner's clock.
 
@@ -113,10 +127,10 @@ class EventTime:
         """How it was made, as plain data."""
         self._waits = late == WAIT
         by_stream = lateness if isinstance(lateness, Mapping) else {}
-        self._others = 0 if isinstance(lateness, Mapping) else self._points(lateness)
-        self._lateness = {name: self._points(length) for name, length in by_stream.items()}
-        self._idle = None if idle is None else self._points(idle)
-        self._max_ahead = None if max_ahead is None else self._points(max_ahead, rounded=True)
+        self._others = 0 if isinstance(lateness, Mapping) else points_of(lateness, tick)
+        self._lateness = {name: points_of(length, tick) for name, length in by_stream.items()}
+        self._idle = None if idle is None else points_of(idle, tick)
+        self._max_ahead = None if max_ahead is None else points_of(max_ahead, tick, rounded=True)
         self._streams: dict[str | None, _Stream] = {}
         self._clock = _Stream(self._others)
         """What is known of time before any stream has brought something."""
@@ -132,19 +146,6 @@ class EventTime:
         self._earlier_aside: Counter[str] = Counter()
         self.kept: list[SetAside] = []
         """The first facts that were set aside."""
-
-    def _points(self, length: Length, *, rounded: bool = False) -> int:
-        """A length in time points; `rounded`, to the next one that is not shorter."""
-        known = read_duration(length) if isinstance(length, str) else length
-        if isinstance(known, Duration):
-            ticks = -(-known.amount // (self.tick or SECOND).amount)
-            return ticks if rounded and known.is_by_clock else known.points(self.tick)
-        if isinstance(known, bool) or not isinstance(known, int) or known < 0:
-            raise InputError(
-                f"{length!r} is no length of time",
-                hint='give a number of time points that is not negative, or a text such as "5 s"',
-            )
-        return known
 
     def _stream(self, name: str | None) -> _Stream:
         if name not in self._streams:
