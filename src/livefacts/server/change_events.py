@@ -32,6 +32,8 @@ PAGE = 256
 SYMBOL = "'"
 """Stands before the name of a symbol."""
 MANY_TERMS = 50_000
+LINGER = 60.0
+"""Seconds for which events are kept ready for those who have left, and may come back."""
 
 
 class RowReader:
@@ -137,8 +139,9 @@ class JournalTopic(Topic["JournalRow"]):
             self._heard.append(row)
 
     def acknowledge(self, seq: int) -> None:
-        """Where nobody listens, nothing is kept: who comes later reads the journal."""
-        if not self.subscribers:
+        """Where nobody has listened for a while nothing is kept: who comes later reads the journal."""
+        is_alone = not self.subscribers and time.monotonic() > self.left_at + LINGER
+        if is_alone and not self._is_making:
             deque(self._rows(seq), 0)
             self.forget(seq)
         super().acknowledge(seq)

@@ -14,6 +14,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
+import time
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import deque
@@ -99,8 +101,12 @@ class Topic(ABC, Generic[Heard]):
         self._waiting: list[asyncio.Future[None]] = []
         self._news = asyncio.Event()
         self._acknowledged = seq
+        self._is_making = False
+        """Whether a thread makes events of what was heard."""
         self._task: asyncio.Task[None] | None = None
         self.subscribers = 0
+        self.left_at = -math.inf
+        """When somebody has left last."""
         self.when_left: Callable[[], None] = lambda: None
         """Called when the last one has left."""
         self.ended = ""
@@ -130,7 +136,10 @@ class Topic(ABC, Generic[Heard]):
                 if sum(map(self._size, [*self._heard])) <= SMALL:
                     self._publish(self._new_events(upto))
                 else:
-                    self._publish(await loop.run_in_executor(self._pool, self._new_events, upto))
+                    made = loop.run_in_executor(self._pool, self._new_events, upto)
+                    self._is_making = True
+                    self._publish(await made)
+                    self._is_making = False
                 await asyncio.sleep(min(PACE, REST * self.listeners()))
         except Exception:
             LOG.exception("a live answer cannot be followed any longer")
@@ -186,6 +195,7 @@ class Topic(ABC, Generic[Heard]):
             yield
         finally:
             self.subscribers -= 1
+            self.left_at = time.monotonic()
             if not self.subscribers:
                 self.when_left()
 

@@ -74,3 +74,30 @@ def test_those_who_are_behind_alike_get_the_same_bytes() -> None:
             return first.sse is second.sse
 
     assert asyncio.run(listen())
+
+
+class Joining(Counting):
+    """The same, with one event for several."""
+
+    def together(self, batch: EventBatch) -> EventBatch:
+        return EventBatch([live_event(batch.seq, {"seq": batch.seq}, "all of them")])
+
+
+def test_who_misses_a_telling_gets_one_event_for_all_since_the_last() -> None:
+    async def listen() -> tuple[list[str], list[str]]:
+        with ThreadPoolExecutor(1) as pool:
+            topic = Joining(0, 10, pool)
+            topic.begin()
+            slow, quick = follow(topic, 0), follow(topic, 0)
+            await until(topic, 1)
+            slowly, quickly = names(await anext(slow)), names(await anext(quick))
+            for last in (2, 5):
+                await until(topic, last)
+                quickly += names(await anext(quick))
+            slowly += names(await anext(slow))
+            topic.end("done")
+            return slowly, quickly
+
+    slowly, quickly = asyncio.run(listen())
+    assert slowly == ["1", "all of them"]
+    assert quickly == ["1", "2", "3", "4", "5"]
