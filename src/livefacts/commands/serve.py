@@ -104,10 +104,8 @@ def serve_command(
         has_page=not no_page,
         max_ahead=ahead(max_ahead),
     )
-    given = SourceSettings(
-        _with_maps(sources or [], maps or [], arrival_time),
-        *(lateness, settings.max_ahead, arrival_time, rejects),
-    )
+    mapped = _with_maps(sources or [], maps or [], arrival_time)
+    given = SourceSettings(mapped, lateness, settings.max_ahead, arrival_time, rejects)
     keys = _keys(certificate, key)
     _warn_of(host, is_open=keys is None)
     prepare()
