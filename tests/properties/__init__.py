@@ -25,6 +25,7 @@ A module has the same name in all three packages when it is about the same kind 
 | facts that expire | `programs` | `expiring_facts`, `expiry_programs` | | `test_expiring`, `test_maintenance` |
 | registered queries over streams | (drawn while they run) | `registered_queries`, `registered_bodies`, `registered_themes` | | `test_registered`, `test_stream_rows`, `test_arrival_times`, `test_limited_chains`, `test_reclaimed_terms` |
 | rules of SHACL, N3, Jena and RDFox | (its own) | | | `test_foreign_rules` |
+| shapes of SHACL, and graphs that change | (its own) | (pyshacl) | | `test_shapes` |
 | maps from JSON to facts, and messages | (its own) | | | `test_json_maps` |
 | continuous queries and messages | `graph_patterns`, `queries` | `graph_patterns` | | `test_patterns`, `test_continuous`, `test_graphs`, `test_watches`, `test_updates` |
 | versions of triples, and patterns joined over them | `versions` | (nested loops, in the test) | | `test_pattern_joins` |

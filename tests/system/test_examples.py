@@ -158,7 +158,7 @@ def test_an_example_that_is_started_as_a_script_says_what_it_promises(name: str)
     "page",
     [
         *("changes.md", "explain.md", "maintenance-programs.md", "ontologies-tutorial.md"),
-        *("owl.md", "saving.md", "sources.md", "rdflib.md", "other-rules.md"),
+        *("owl.md", "saving.md", "sources.md", "rdflib.md", "other-rules.md", "shapes.md"),
     ],
 )
 def test_a_page_prints_what_its_remarks_say(

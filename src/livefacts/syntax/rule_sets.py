@@ -26,6 +26,9 @@ ONTOLOGY = "dlp:"
 ONTOLOGY_ENDINGS = frozenset({".owl", ".ttl", ".rdf", ".xml", ".nt", ".jsonld"})
 """Files of RDF, of which the SWRL rules are meant where rules are wanted."""
 
+SHAPES = "shacl:"
+"""Stands before the path of shapes of SHACL, of which the constraints are meant."""
+
 RULE_MARKS = (":-", "{", "->", "<-")
 """One of these stands in the text of a rule, and none in a name."""
 
@@ -56,6 +59,8 @@ def open_rules(source: RuleSource) -> Program:
         from livefacts.syntax.owl.ontology_files import rules_of
 
         return rules_of(_ontology_in(source)).program
+    if source.startswith(SHAPES):
+        return _shapes(source.removeprefix(SHAPES))
     if source in ready_names():
         return ready_rules(source)
     return _named_or_written(source)
@@ -103,6 +108,15 @@ def read_rule_file(path: str | os.PathLike[str], blank_nodes: BlankNodes | None 
         return _swrl(path)
     text, name = text_of(path)
     return read_rule_text(text, name, blank_nodes, ending)
+
+
+def _shapes(path: str) -> Program:
+    from livefacts.syntax.foreign_rules.dialects import noted
+    from livefacts.syntax.foreign_rules.shapes import read
+
+    if not path.strip():
+        raise RuleError(f"{SHAPES} needs a file of shapes", hint=f"for example {SHAPES}shapes.ttl")
+    return noted(read(path), "shapes")
 
 
 def _swrl(path: str | os.PathLike[str]) -> Program:

@@ -10,5 +10,6 @@ Out: a program, and every statement that could not be said here, with its place 
 - `jena`: `[name: (…) -> (…)]` of Jena
 - `datalog`: `[…] :- […], FILTER(…)` of RDFox
 - `swrl`: the rules in an OWL ontology
+- `shapes`: SHACL Core as constraints
 - `dialects`: which language a text is in, and the door: `read_foreign`
 """

@@ -1,0 +1,95 @@
+"""Shapes of SHACL, where rules are taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import livefacts as lf
+
+PREFIXES = """@prefix sh: <http://www.w3.org/ns/shacl#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix : <http://example.org/> .
+"""
+
+
+def reasoner(folder: Path, shapes: str, **options: str) -> lf.Reasoner:
+    path = folder / "shapes.ttl"
+    path.write_text(PREFIXES + shapes, encoding="utf-8")
+    return lf.Reasoner(rules=f"shacl:{path}", **options)  # type: ignore[arg-type]
+
+
+def add(r: lf.Reasoner, data: str) -> lf.Delta:
+    return r.add(PREFIXES + data)
+
+
+def test_a_violation_says_where_and_why_and_goes_with_its_cause(tmp_path: Path) -> None:
+    r = reasoner(
+        tmp_path,
+        ':S a sh:NodeShape ; sh:targetClass :C ; sh:property [ sh:path :p ; sh:minCount 2 ; sh:message "two" ] .',
+    )
+    d = add(r, ":a a :C ; :p 1 .")
+    (violation,) = d.violations
+    shown = {name: str(term) for name, term in violation.bindings.items()}
+    assert shown == {
+        "focus": "<http://example.org/a>",
+        "path": "<http://example.org/p>",
+        "component": "<http://www.w3.org/ns/shacl#MinCountConstraintComponent>",
+        "message": '"two"',
+    }
+    assert add(r, ":a :p 2 .").resolved == (violation,)
+    assert r.verify()
+
+
+def test_a_shape_of_a_superclass_is_asked_of_instances_of_its_subclasses(tmp_path: Path) -> None:
+    r = reasoner(tmp_path, ":S a sh:NodeShape ; sh:targetClass :C ; sh:closed true .")
+    rdfs = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>"
+    d = add(r, f":B {rdfs} :C . :a a :B ; :p 1 .")
+    # rdf:type itself is not ignored by itself.
+    assert sorted(str(v.bindings["path"]) for v in d.violations) == [
+        "<http://example.org/p>",
+        "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>",
+    ]
+
+
+def test_a_change_that_violates_a_shape_can_be_refused(tmp_path: Path) -> None:
+    shapes = (
+        ":S a sh:NodeShape ; sh:targetSubjectsOf :p ; sh:property [ sh:path :p ; sh:in ( 1 2 ) ] ."
+    )
+    r = reasoner(tmp_path, shapes, on_violation="refuse")
+    add(r, ":a :p 1 .")
+    with pytest.raises(lf.ViolationError, match="the change violates"):
+        add(r, ":a :p 3 .")
+    assert len(r) == 1
+
+
+def test_what_is_not_read_is_listed_and_the_rest_is_checked(tmp_path: Path) -> None:
+    shapes = """:S a sh:NodeShape ; sh:targetNode :a ; sh:property [ sh:path :p ; sh:pattern "x" ; sh:maxCount 1 ] ;
+        sh:property [ sh:path [ sh:alternativePath ( :p :q ) ] ; sh:minCount 1 ] ; sh:nodeKind sh:IRI ."""
+    with pytest.warns(lf.LivefactsWarning) as caught:
+        r = reasoner(tmp_path, shapes)
+    assert [line.split(": ", 1)[1] for line in str(caught[0].message).splitlines()[1:]] == [
+        "<http://example.org/S>: sh:nodeKind: only sh:Literal and sh:BlankNodeOrIRI can be told apart",
+        "a shape without a name: sh:pattern: this constraint is not read",
+        "a shape without a name: sh:path: only properties, their inversions and sequences of them are read",
+    ]
+    assert len(add(r, ":a :p 1, 2 .").violations) == 1
+
+
+def test_a_shape_that_negates_itself_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(lf.UnstratifiedError):
+        reasoner(tmp_path, ":S a sh:NodeShape ; sh:targetNode :a ; sh:not :S .")
+
+
+def test_a_deactivated_shape_asks_nothing(tmp_path: Path) -> None:
+    r = reasoner(
+        tmp_path,
+        ":S a sh:NodeShape ; sh:targetNode :a ; sh:deactivated true ; sh:property [ sh:path :p ; sh:minCount 1 ] .",
+    )
+    assert r.violations() == []
+
+
+def test_shapes_without_a_file_are_refused() -> None:
+    with pytest.raises(lf.RuleError, match="needs a file of shapes"):
+        lf.Reasoner(rules="shacl:")
