@@ -775,8 +775,8 @@ REPORTS = (
     ),
     Mutant(
         "a query that moves to another world reports everything as new",
-        "elif not isinstance(before, AskedAnswers):",
-        "elif before is None:",
+        "prepared.answers.resume(self._prepared.answers.reported())",
+        "prepared.answers.resume(())",
     ),
     Mutant(
         "what streams bring is never looked at for schema",

@@ -13,10 +13,11 @@ Out: a `Report` at every grid point, to be read, iterated and written.
 - `shared_worlds`: which queries share a state or a world
 - `timed_matches`: matches of a query in a state, by time
 - `match_spans`: matches that something may deny, by the windows that see them
-- `world_store`: a world as a store that answers any SPARQL query
+- `window_graphs`: windows that have names, each as a graph
+- `query_input`: the triples and quads that a query sees, and what has changed of them
 - `window_times`: when the triples in the windows of a query arrived
 - `flow_answers`: answers kept by a dataflow
-- `report_answers`: answers asked anew, of a store that holds the world
+- `report_answers`: answers asked anew, of a store in step with the world
 - `query_preparation`: a query text to something that can be asked in a world
 - `reports`: one report: rows, triples or yes and no, with its time
 - `report_writers`: reports as tables, JSON lines, CSV, N-Quads and RDF Patch

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from pyoxigraph import Quad
 
-from livefacts.engine.contract import TRIPLES, IdDelta, Ids
+from livefacts.engine.contract import Ids
 from livefacts.engine.flow.bags import UNBOUND, Bag, add_to
 from livefacts.engine.flow.bags import Row as IdRow
 from livefacts.engine.flow.dataflow import Dataflow
@@ -24,14 +23,11 @@ from livefacts.language.formula import TripleAtom, Variable
 from livefacts.language.registration import StreamOperator
 from livefacts.plan.continuous.flow import FlowPlan
 from livefacts.plan.continuous.flow_text import PlanWords, words_of
-from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.continuous.findings import Found, found_answer
 from livefacts.service.queries.results import Row
-from livefacts.service.registered.window_times import WindowTimes
-from livefacts.service.registered.world_store import NO_GRAPHS, StoredWorld, WindowGraphs
-from livefacts.service.streams.fact_rows import Rows, facts_of, netted
+from livefacts.service.registered.query_input import QueryInput
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.versions.snapshots import NO_QUADS, NO_TRIPLES, graphs_of
+from livefacts.store.versions.snapshots import graphs_of
 
 
 def looked_up(plan: FlowPlan) -> tuple[TripleAtom, ...]:
@@ -47,33 +43,16 @@ class FlowedAnswers:
     """The answers of a query that a flow follows, in step with its world."""
 
     def __init__(
-        self,
-        plan: FlowPlan,
-        world: StoredWorld,
-        relation: StreamOperator,
-        reader: FactReader,
-        dictionary: Dictionary,
-        graphs: WindowGraphs = NO_GRAPHS,
-        quads: Iterable[Quad] = (),
-        times: WindowTimes | None = None,
+        self, plan: FlowPlan, source: QueryInput, relation: StreamOperator, dictionary: Dictionary
     ) -> None:
-        self._world = world
-        self._graphs = graphs
-        self._times = times
-        self._quads: list[tuple[Ids, Ids]] = []
-        """Quads of the background's named graphs that have come and gone, likewise."""
+        self._source = source
         self._relation = relation
-        self._reader = reader
         self._dictionary = dictionary
         self._flow = Dataflow(dictionary)
-        asserted = self._encoded(quads)
-        there = graphs_of(self._triples(world.facts()), asserted)
-        self._standing = self._flow.add(plan, there)
+        self._standing = self._flow.add(plan, graphs_of(source.triples()))
         self._changed: Bag = dict(self._standing.answers)
-        self._pending: list[tuple[Ids, Ids]] = []
-        """Triples that have come and gone since the flow was last fed."""
         self._rows = DecodedRows(plan, dictionary)
-        world.follow(self._note)
+        source.follow()
 
     @property
     def plan(self) -> PlanWords:
@@ -82,6 +61,7 @@ class FlowedAnswers:
 
     def resume(self, reported: Iterable[IdRow]) -> None:
         """Compare the next report with rows that were reported elsewhere."""
+        self._feed()
         self._changed = dict(self._standing.answers)
         for row in reported:
             add_to(self._changed, row, -1)
@@ -93,68 +73,17 @@ class FlowedAnswers:
         bag.subtract(self._changed)
         return bag.elements()
 
-    def close(self) -> None:
-        """Follow the world no longer."""
-        self._world.unfollow(self._note)
-        self._graphs.close()
-
-    def move(self, now: int) -> None:
-        """The time is `now`, for the windows that have names, too."""
-        self._graphs.move(now)
-        if self._times is not None:
-            self._times.move(now)
-        self._feed()
-
-    def graphs_changed(self, came: Iterable[Quad], gone: Iterable[Quad]) -> None:
-        """Named graphs of the background have changed."""
-        self._quads.append((self._encoded(came), self._encoded(gone)))
-
     def held_ids(self) -> Iterator[Ids]:
-        """The ids that the flow keeps, of answers that came or went, and of what it will be fed."""
+        """The ids that the flow keeps, and of answers that came or went."""
         yield from self._flow.held_ids()
         yield np.array([each for row in self._changed for each in row], np.int32)
-        for pair in (*self._pending, *self._quads):
-            yield from pair
-        yield from self._graphs.held_ids()
-        if self._times is not None:
-            yield from self._times.held_ids()
-
-    # changes
-
-    def _note(self, delta: IdDelta) -> None:
-        added, removed = self._triples(delta.added), self._triples(delta.removed)
-        if len(added) or len(removed):
-            self._pending.append((added, removed))
-
-    def _triples(self, facts: Rows) -> Ids:
-        if not len(facts.get(TRIPLES, NO_TRIPLES)):
-            return NO_TRIPLES
-        return self._reader.shown({TRIPLES: facts[TRIPLES]}).get(TRIPLES, NO_TRIPLES)
-
-    def _encoded(self, quads: Iterable[Quad]) -> Ids:
-        terms = [term for quad in quads for term in quad]
-        return self._dictionary.encode(terms).reshape(-1, 4)
-
-    def _named(self) -> tuple[Ids, Ids]:
-        """What has come to named graphs and windows, and what has gone."""
-        asserted, self._quads = self._quads, []
-        for graph in self._graphs:
-            name = self._dictionary.encode_one(graph.name)
-            came, gone = (
-                _in_graph(self._triples(facts_of(keys)), name) for keys in graph.changes()
-            )
-            asserted.append((came, gone))
-        if self._times is not None:
-            asserted.append(self._times.changes())
-        return _netted(asserted, NO_QUADS)
 
     def _feed(self) -> None:
-        pending, self._pending = self._pending, []
-        triples, quads = _netted(pending, NO_TRIPLES), self._named()
-        if not any(map(len, (*triples, *quads))):
+        changes = self._source.changes()
+        if not any(map(len, changes)):
             return
         with self._dictionary.passing:
-            found = self._flow.apply(*triples, *quads)
+            found = self._flow.apply(*changes)
         for _, bag in found:
             self._rows.forget(bag)
             for row, count in bag.items():
@@ -178,19 +107,6 @@ class FlowedAnswers:
             return dict(self._standing.answers)
         sign = 1 if self._relation is StreamOperator.NEW else -1
         return {row: sign * count for row, count in changed.items() if sign * count > 0}
-
-
-def _netted(changes: Sequence[tuple[Ids, Ids]], nothing: Ids) -> tuple[Ids, Ids]:
-    """What several changes of rows add and remove in the end; without any, `nothing`."""
-    if len(changes) == 1:
-        return changes[0]
-    width = nothing.shape[1]
-    came, gone = netted(({width: added}, {width: removed}) for added, removed in changes)
-    return came.get(width, nothing), gone.get(width, nothing)
-
-
-def _in_graph(triples: Ids, graph: int) -> Ids:
-    return np.column_stack([triples, np.full(len(triples), graph, np.int32)])
 
 
 class DecodedRows:
@@ -222,7 +138,8 @@ class DecodedRows:
     def _read(self, bag: Bag, answers: Bag, ordered: Bag | None) -> Iterator[Row]:
         rows = self._known
         missing = [row for row in bag if row not in rows]
-        decoded = dict(zip(missing, self._decoded(missing), strict=True))
+        found = decoded_rows(self._names, missing, self._dictionary)
+        decoded = dict(zip(missing, found, strict=True))
         self._known.update((row, decoded[row]) for row in missing if row in answers)
         counts, width = ordered or bag, len(self._names)
         ordering = self._by_shown if ordered is None else self._by_all
@@ -236,14 +153,17 @@ class DecodedRows:
         with self._dictionary.passing:
             return ordering.sorted(rows)
 
-    def _decoded(self, rows: Sequence[IdRow]) -> Iterator[Row]:
-        ids = [each for row in rows for each in row]
-        bound = [each for each in ids if each != UNBOUND]
-        terms: Any = iter(self._dictionary.decode(bound) if bound else ())
-        cells = [None if each == UNBOUND else next(terms) for each in ids]
-        width = len(self._names)
-        for at in range(len(rows)):
-            yield Row.of(self._names, cells[at * width : (at + 1) * width])
+
+def decoded_rows(
+    names: tuple[str, ...], rows: Sequence[IdRow], dictionary: Dictionary
+) -> Iterator[Row]:
+    """Rows of ids as terms, but for what is unbound."""
+    ids = [each for row in rows for each in row]
+    bound = [each for each in ids if each != UNBOUND]
+    terms: Any = iter(dictionary.decode(bound) if bound else ())
+    cells = [None if each == UNBOUND else next(terms) for each in ids]
+    for at in range(len(rows)):
+        yield Row.of(names, cells[at * len(names) : (at + 1) * len(names)])
 
 
 def _ids_of(bag: Bag) -> Ids:

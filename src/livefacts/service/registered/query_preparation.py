@@ -21,22 +21,25 @@ from livefacts.language.registration import RegisteredQuery, StreamWindow
 from livefacts.language.windows import Extent, TimeExtent, extent_of
 from livefacts.model.durations import Duration
 from livefacts.plan.rules.unfolding import MatchWay
-from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.continuous.query_plans import flow_plan, refuse_unrepeatable
 from livefacts.service.continuous.row_projection import Projection
-from livefacts.service.queries.question import check_functions
+from livefacts.service.queries.fact_versions import FactVersion
+from livefacts.service.queries.question import QueryOptions, ask, check_functions
+from livefacts.service.queries.results import QueryResult
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.flow_answers import FlowedAnswers, looked_up
 from livefacts.service.registered.match_spans import SpannedMatches
+from livefacts.service.registered.query_input import QueryInput
 from livefacts.service.registered.report_answers import AskedAnswers
 from livefacts.service.registered.scheduled_query import Prepared, QueryRequest
 from livefacts.service.registered.shared_worlds import AnyShared, Needs, SharedWorld, SharedWorlds
 from livefacts.service.registered.stream_state import WindowView
 from livefacts.service.registered.timed_matches import Matches, SeenAnswers
+from livefacts.service.registered.window_graphs import WindowGraph
 from livefacts.service.registered.window_times import WindowTimes
 from livefacts.service.registered.world import World
-from livefacts.service.registered.world_store import WindowGraph, WindowGraphs, WorldStore
 from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.sparql.csparql import WINDOW_BASE
 from livefacts.syntax.sparql.query_text import place_in
 
 MOST_PATTERNS = 32
@@ -53,7 +56,6 @@ class Preparer:
         self._dictionary = dictionary
         self._background = background
         self._worlds = worlds
-        self._reader = FactReader(dictionary)
         self.tick: Duration | None = None
 
     def request(
@@ -110,20 +112,9 @@ class Preparer:
                 raise
             # The text is known to be correct: what is wrong with it is that it must be asked anew.
             return self._queried(asked, error.message)
-        needs = Needs(looked_up(plan), full=asked.full)
-        shared, world = self._world(asked, needs)
-        self._worlds.need(shared, asked.number, needs)
-        answers = FlowedAnswers(
-            plan,
-            world,
-            query.relation,
-            self._reader,
-            self._dictionary,
-            self._graphs(asked, needs),
-            self._quads(query),
-            self._times(asked) if asked.asks_for_times else None,
-        )
-        return Prepared(asked, shared, world, answers, answers)
+        shared, world, source = self._input(asked, Needs(looked_up(plan), full=asked.full))
+        answers = FlowedAnswers(plan, source, query.relation, self._dictionary)
+        return Prepared(asked, shared, world, answers, source)
 
     def _followed(self, asked: QueryRequest, basic: BasicQuery) -> Prepared | None:
         """A query whose matches are followed in a state of windows of every length, if it can be."""
@@ -146,13 +137,24 @@ class Preparer:
         return Prepared(asked, state, view, SeenAnswers(matches, view, asked.query.relation))
 
     def _queried(self, asked: QueryRequest, reason: str) -> Prepared:
-        query, needs = asked.query, Needs(full=asked.full)
+        query = asked.query
+        shared, world, source = self._input(asked, Needs(full=asked.full))
+
+        def answer(version: FactVersion) -> QueryResult:
+            return ask(query.body, asked.prefixes, version, QueryOptions(base=WINDOW_BASE))
+
+        answers = AskedAnswers(answer, source, query.relation, self._dictionary, reason)
+        return Prepared(asked, shared, world, answers, source)
+
+    def _input(
+        self, asked: QueryRequest, needs: Needs
+    ) -> tuple[AnyShared, World | WindowView, QueryInput]:
+        """What a query is asked in, and what it sees there."""
         shared, world = self._world(asked, needs)
         self._worlds.need(shared, asked.number, needs)
-        store = WorldStore(world, self._dictionary, self._graphs(asked, needs), self._quads(query))
-        ask = lambda: store.query(query.body, asked.prefixes)  # noqa: E731
-        answers = AskedAnswers(ask, query.relation, reason)
-        return Prepared(asked, shared, world, answers, store)
+        times = self._times(asked) if asked.asks_for_times else None
+        graphs, quads = self._graphs(asked, needs), self._quads(asked.query)
+        return shared, world, QueryInput(world, self._dictionary, graphs, quads, times)
 
     def _world(self, asked: QueryRequest, needs: Needs) -> tuple[AnyShared, World | WindowView]:
         """What the query is asked in: a state of windows of every length, if one can be."""
@@ -188,7 +190,7 @@ class Preparer:
                 hint="beside such rules each stream has one window, by time and without a name",
             )
 
-    def _graphs(self, asked: QueryRequest, needs: Needs) -> WindowGraphs:
+    def _graphs(self, asked: QueryRequest, needs: Needs) -> list[WindowGraph]:
         """The windows that have names, as graphs."""
         graphs = []
         for window, extent in zip(asked.query.windows, asked.windows, strict=True):
@@ -198,7 +200,7 @@ class Preparer:
                 self._worlds.need(alone, asked.number, needs)
                 self._worlds.need(empty, asked.number, needs)
                 graphs.append(WindowGraph(window.name, alone.place, empty.place))
-        return WindowGraphs(graphs)
+        return graphs
 
     def _times(self, asked: QueryRequest) -> WindowTimes:
         """When the triples of the windows arrived."""

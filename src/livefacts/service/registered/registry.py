@@ -247,9 +247,9 @@ class Registrations(Listener):
 
     def _change_graphs(self, came: Iterable[Quad], gone: Iterable[Quad]) -> None:
         for query in self._queries:
-            if query.store is not None and query.query.named_graphs:
+            if query.source is not None and query.query.named_graphs:
                 wanted = query.query.named_graphs
-                query.store.graphs_changed(_of(wanted, came), _of(wanted, gone))
+                query.source.graphs_changed(_of(wanted, came), _of(wanted, gone))
 
     def _change_rules(self, program: Program) -> None:
         if program.rules == self._worlds.program.rules:

@@ -18,7 +18,6 @@ from livefacts.language.registration import StreamOperator
 from livefacts.model.facts import Term
 from livefacts.service.continuous.findings import Found, found_rows
 from livefacts.service.queries.results import Row
-from livefacts.service.registered.report_answers import AskedAnswers
 from livefacts.service.registered.reports import Report, ReportQueue, TimeSpan
 from livefacts.service.registered.scheduled_query import Registration
 from livefacts.store.terms.dictionary import Dictionary
@@ -96,10 +95,7 @@ def _reported(query: Registration, dictionary: Dictionary) -> Texts:
     """The rows that the next report is compared with, where it is."""
     if query.query.relation is StreamOperator.ALL or query.query.form == "ASK":
         return []
-    answers = query.answers
-    if isinstance(answers, AskedAnswers):
-        return [_texts(row) for row in answers.reported()]
-    rows = list(answers.reported())
+    rows = list(query.answers.reported())
     flat = np.array([each for row in rows for each in row], np.int32)
     texts: list[str | None] = list(texts_of(np.maximum(flat, 0), dictionary))
     found = iter([text if id != UNBOUND else None for text, id in zip(texts, flat, strict=True)])
@@ -109,13 +105,8 @@ def _reported(query: Registration, dictionary: Dictionary) -> Texts:
 def _resume(query: Registration, rows: Texts, dictionary: Dictionary) -> None:
     if query.query.relation is StreamOperator.ALL or query.query.form == "ASK":
         return
-    answers = query.answers
-    if isinstance(answers, AskedAnswers):
-        names = query.position()["names"] or ()
-        answers.resume(_rows(names, rows, dictionary))
-        return
     ids = iter(number_texts([text for row in rows for text in row if text is not None], dictionary))
-    answers.resume(
+    query.answers.resume(
         [tuple(UNBOUND if text is None else int(next(ids)) for text in row) for row in rows]
     )
 

@@ -15,13 +15,13 @@ from livefacts.service.continuous.answers import Change
 from livefacts.service.continuous.findings import Found, found_rows
 from livefacts.service.registered.flow_answers import FlowedAnswers
 from livefacts.service.registered.match_spans import SpannedMatches
+from livefacts.service.registered.query_input import QueryInput
 from livefacts.service.registered.report_answers import AskedAnswers
 from livefacts.service.registered.reports import Report, ReportChanges, ReportQueue
 from livefacts.service.registered.shared_worlds import AnyShared, Needs
 from livefacts.service.registered.stream_state import WindowView
 from livefacts.service.registered.timed_matches import SeenAnswers
 from livefacts.service.registered.world import World
-from livefacts.service.registered.world_store import WorldStore
 
 AnyAnswers: TypeAlias = SeenAnswers | FlowedAnswers | AskedAnswers
 
@@ -58,8 +58,8 @@ class Prepared:
     shared: AnyShared
     world: World | WindowView
     answers: AnyAnswers
-    store: WorldStore | FlowedAnswers | None = None
-    """What is in step with more than the world: named windows and graphs."""
+    source: QueryInput | None = None
+    """What it sees of its world, where it is not followed by rules."""
 
 
 class Registration:
@@ -95,9 +95,9 @@ class Registration:
         """What was reported and may have to be corrected, by time; None if nothing ever is."""
 
     @property
-    def store(self) -> WorldStore | FlowedAnswers | None:
-        """What the query is put to, or the flow that follows it."""
-        return self._prepared.store
+    def source(self) -> QueryInput | None:
+        """What the query sees of its world, where it is not followed by rules."""
+        return self._prepared.source
 
     @property
     def needs(self) -> Needs:
@@ -116,13 +116,13 @@ class Registration:
 
     def leave(self) -> None:
         """Follow the world no longer."""
-        if self.store is not None and self.is_settled:
-            self.store.close()
+        if self.source is not None and self.is_settled:
+            self.source.close()
         self.is_settled = False
 
     def resettle(self, prepared: Prepared) -> None:
         """Be asked in another world from now on."""
-        _go_on(prepared.answers, self._prepared.answers)
+        prepared.answers.resume(self._prepared.answers.reported())
         self._prepared = prepared
         self.is_settled = True
 
@@ -273,8 +273,8 @@ class Registration:
     def move(self, now: int) -> None:
         """The time is `now` in its world."""
         self._prepared.world.move(now)
-        if self.store is not None:
-            self.store.move(now)
+        if self.source is not None:
+            self.source.move(now)
 
     def looks_back_to(self, stream: str, now: int) -> int:
         """The first time point of a stream that it sees when it has moved."""
@@ -336,15 +336,13 @@ class Registration:
 
     def compare_with(self, other: Registration) -> None:
         """The next report is compared with the last one of the same query elsewhere."""
-        _go_on(self._prepared.answers, other._prepared.answers)
+        self._prepared.answers.resume(other._prepared.answers.reported())
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids that its answers and its store keep."""
-        prepared = self._prepared
-        if not isinstance(prepared.answers, AskedAnswers):
-            yield from prepared.answers.held_ids()
-        if isinstance(prepared.store, WorldStore):
-            yield from prepared.store.held_ids()
+        yield from self._prepared.answers.held_ids()
+        if self.source is not None:
+            yield from self.source.held_ids()
 
     def _put(
         self, first: int, last: int, outcome: Found | LimitError, *, correction: bool = False
@@ -356,12 +354,3 @@ class Registration:
         if self._listener is not None:
             for report in self._reports.take():
                 self._listener(report)
-
-
-def _go_on(answers: AnyAnswers, before: AnyAnswers) -> None:
-    """Compare the next report with the last one that was found in another way, as far as it can be."""
-    if isinstance(answers, AskedAnswers):
-        if isinstance(before, AskedAnswers):
-            answers.resume(before.reported())
-    elif not isinstance(before, AskedAnswers):
-        answers.resume(before.reported())
