@@ -5,7 +5,7 @@ A world has no more of it than its rules and queries look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,9 +27,16 @@ OWN = ":"
 class Background:
     """What a reasoner asserts for all time, or what some of its named graphs alone assert."""
 
-    def __init__(self, engine: Engine, graphs: NamedGraphs, names: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        graphs: NamedGraphs,
+        names: Iterable[str] = (),
+        is_alone: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.engine = engine
         self._graphs = graphs
+        self._is_alone = is_alone
         self._written = KnownNames(engine.dictionary, lambda name: OWN not in name)
         self._wanted = [engine.dictionary.encode_one(NamedNode(name)) for name in names]
 
@@ -49,6 +56,19 @@ class Background:
                 ids = ids[self.holds(shape, ids)]
             if len(ids):
                 found[shape] = ids
+        return found
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the reasoner concludes from this alone: it has all of it, and nothing of streams."""
+        return not self._wanted and self._is_alone()
+
+    def concluded(self) -> Facts:
+        """What the reasoner has concluded, and nothing asserts."""
+        found: dict[int, Ids] = {}
+        for shape in self.engine.shapes():
+            ids = self.engine.rows(shape, None, self._written)
+            found[shape] = ids[~self.holds(shape, ids)]
         return found
 
     def holds(self, shape: int, ids: Ids) -> Flags:
@@ -92,6 +112,11 @@ class BackgroundPart:
     families: frozenset[Family] | None = frozenset()
     """What it is about; None for all of it."""
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the reasoner has concluded all that follows, and nothing of it is here yet."""
+        return self.families == frozenset() and self.whole.is_known
+
     @cached_property
     def _choice(self) -> Choice:
         families = ((family, 0) for family in self.families or ())
@@ -121,3 +146,9 @@ class BackgroundPart:
             if len(new):
                 added[shape] = new
         return part, added
+
+    def concluded(self) -> Facts:
+        """Of what these look at, what the reasoner has concluded."""
+        whole = self.whole.concluded().items()
+        found = {shape: ids[self._chooses(shape, ids)] for shape, ids in whole if len(ids)}
+        return {shape: ids for shape, ids in found.items() if len(ids)}

@@ -81,7 +81,8 @@ class Registrations(Listener):
         found = streams.listener
         if not isinstance(found, cls):
             engine = streams.engine
-            background = Background(engine, streams.graphs)
+            timeline = streams.timeline
+            background = Background(engine, streams.graphs, is_alone=lambda: not timeline.held())
             found = streams.listener = cls(engine.dictionary, background, program, streams.log)
             found.now = streams.now
             if streams.log.first is not None:

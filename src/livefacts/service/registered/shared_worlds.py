@@ -340,7 +340,9 @@ class SharedWorlds:
             shared.place.require(self._needed(needs), asked)
             return
         answers = dict.fromkeys([rule for need in needs for rule in need.rules])
-        shared.place.require(self._needed(needs, self._positive), list(answers), asked)
+        rules = self._needed(needs, self._positive)
+        is_whole = rules == self._needed(needs)
+        shared.place.require(rules, list(answers), asked, is_whole)
 
     def _needed(self, needs: Sequence[Needs], rules: RulesByHead | None = None) -> tuple[Rule, ...]:
         rules = rules or self._every_rule

@@ -111,11 +111,16 @@ class StreamState(FollowedWorld[ExpiryDelta]):
     # what it is about
 
     def require(
-        self, rules: Sequence[Rule], answers: Sequence[Rule], asked: Sequence[Atom] | None
+        self,
+        rules: Sequence[Rule],
+        answers: Sequence[Rule],
+        asked: Sequence[Atom] | None,
+        is_whole: bool,
     ) -> None:
         """From now on these rules hold and those that find answers, and no others.
 
         Of the rules only those run that can matter to what is asked; all, if that is None.
+        `is_whole` says that the reasoner has no others that can.
         """
         wanted = WantedWindows(
             tuple(rules), tuple(answers), None if asked is None else tuple(asked)
@@ -126,7 +131,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
             self._schema = self._schema_rules(wanted.rules) if can_narrow else None
         self._wanted = wanted
         leave_out(self._engine, answers)
-        self._adopt()
+        self._adopt(is_whole and not is_full)
 
     def _schema_rules(self, rules: Sequence[Rule]) -> SchemaRules | None:
         """The rules for the schema of the background, if what has arrived leaves it as it is."""
@@ -148,14 +153,16 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         """Whether rules that read the schema were made into rules about it."""
         return self._schema is not None
 
-    def _adopt(self) -> None:
+    def _adopt(self, is_whole: bool = False) -> None:
         """Let the rules run that are wanted."""
         wanted, rules = self._wanted, self._wanted.rules
         if self._schema is not None and wanted.asked is not None:
             rules = needed_rules(self._schema.rules, wanted.asked)
-        self._run((*rules, *wanted.answers))
+        self._run((*rules, *wanted.answers), is_whole)
 
-    def _run(self, rules: tuple[Rule, ...]) -> None:
+    def _run(self, rules: tuple[Rule, ...], is_whole: bool) -> None:
+        if is_whole and not self._rules and self._background.is_known:
+            self._found(rules)
         before, wanted = set(self._rules), set(rules)
         added = [rule for rule in rules if rule not in before]
         removed = [rule for rule in self._rules if rule not in wanted]
@@ -165,6 +172,13 @@ class StreamState(FollowedWorld[ExpiryDelta]):
             self._announce(delta)
             self._rules = rules
         self._fill()
+
+    def _found(self, rules: tuple[Rule, ...]) -> None:
+        """Begin with what the reasoner has concluded from the background already."""
+        rules = tuple(rule for rule in rules if rule not in self._wanted.answers)
+        background, facts = self._background.widened(rules, self._wanted.asked)
+        self._engine.found(rules, facts, background.concluded())
+        self._rules, self._background = rules, background
 
     def _fill(self) -> None:
         """Take the background in, behind the rules: each fact finds those that it fits."""

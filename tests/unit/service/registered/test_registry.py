@@ -592,3 +592,17 @@ def test_from_of_a_graph_that_is_not_loaded_is_refused_where_graphs_are_loaded()
     stage.reasoner.add(in_graph("in B C", "one"))
     with pytest.raises(QueryError, match=r"no graph <http://example.org/none> is loaded"):
         stage.register(text)
+
+
+def test_a_state_begins_with_what_the_reasoner_has_concluded_from_the_background() -> None:
+    stage = Stage(TRANSITIVE)
+    stage.add("in A B, in B C, in C D")
+    query = stage.register(window("RANGE 5", body=PAIRS))
+    [state] = stage.reasoner._state.queries()._worlds
+    assert state.conclusions() == 3
+    assert state._engine._runs.derivations == 6, "one for each answer, and none for a conclusion"
+    stage.push("in D E", at=1)
+    stage.advance(1)
+    stage.remove("in B C")
+    stage.advance(2)
+    assert by_time(query) == {1: "AB AC AD AE BC BD BE CD CE DE", 2: "AB CD CE DE"}

@@ -152,6 +152,19 @@ class Runs:
         self.expect(relation, len(facts))
         self._in_parts(kernels.tell, relation, facts, until)
 
+    def conclude(self, relation: int, facts: Ids) -> None:
+        """These facts, which are new, follow for ever; no rule has to find them."""
+        self.expect(relation, len(facts))
+        self.store.insert(relation, facts)
+        cells, rows = self.store.cells(relation), self.store.find(relation, facts)
+        behind = layout.COLUMN + self.store.width(relation)
+        for cell, time in (
+            (timed.UNTIL, timed.FOREVER),
+            (behind + timed.ASSERTED_BEHIND, timed.NEVER),
+            (behind + timed.LISTED_BEHIND, timed.NEVER),
+        ):
+            cells[rows, cell : cell + 2] = np.array([time], "<i8").view("<i4")
+
     def retract(self, relation: int, facts: Ids, until: Longs) -> None:
         """These facts are asserted to hold no longer than until then."""
         self._in_parts(kernels.retract, relation, facts, until)

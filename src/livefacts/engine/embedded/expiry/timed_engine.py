@@ -145,6 +145,20 @@ class ExpiringEngine:
         """
         return self.change(lower=(facts, until))
 
+    def found(self, rules: Iterable[Rule], asserted: Facts, concluded: Facts) -> None:
+        """Begin with facts that hold for ever, and with all that follows from them by these rules.
+
+        The engine is empty, and does not look for what others have found already.
+        """
+        assert not self.facts(), "an engine begins once"
+        self.give(asserted, FOREVER)
+        self._is_broken = True
+        for shape, ids in concluded.items():
+            self._runs.conclude(self.store.relation(shape), ids)
+        self._bind(tuple(dict.fromkeys(lasting_rules(rules))))
+        self._is_broken = False
+        self.give(self._truth(self._rules), FOREVER)
+
     def change_rules(self, added: Iterable[Rule] = (), removed: Iterable[Rule] = ()) -> ExpiryDelta:
         """Adopt rules and give up others; one that is there or is not changes nothing."""
         return self.change(add_rules=added, remove_rules=removed)
@@ -167,9 +181,7 @@ class ExpiringEngine:
             self._lower(lower, gone)
             if give is not None:
                 self._give(*give)
-            if any(TRUE in rule.body for rule in new):
-                true = np.array([[self.dictionary.encode_one(Symbol(TRUE.name))]], np.int32)
-                self._give({1 + len(TRUE.arguments): true}, FOREVER)
+            self._give(self._truth(new), FOREVER)
             for rule in new:
                 self._follow_all(rule, kernels.RAISE_GIVEN)
             if self._runs.has_risen:
@@ -216,6 +228,13 @@ class ExpiringEngine:
         if gone or new:
             self._bind((*(rule for rule in self._rules if rule not in going), *new))
         return gone, new
+
+    def _truth(self, rules: Iterable[Rule]) -> Facts:
+        """What is always true, if rules without premises look for it."""
+        if not any(TRUE in rule.body for rule in rules):
+            return {}
+        true = np.array([[self.dictionary.encode_one(Symbol(TRUE.name))]], np.int32)
+        return {1 + len(TRUE.arguments): true}
 
     def _bind(self, rules: tuple[Rule, ...]) -> None:
         self._rules, self._bound = rules, {}

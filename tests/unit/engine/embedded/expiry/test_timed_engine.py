@@ -219,6 +219,18 @@ def test_a_fact_is_lowered_to_the_next_arrival() -> None:
     assert places.lower("AB", 10).shapes == {}, "later than what it has"
 
 
+def test_an_engine_begins_with_what_was_concluded_elsewhere_and_follows_it_from_there() -> None:
+    places = Places("")
+    places.engine.found(parse(IS_IN).rules, places.pairs("AB BC"), places.pairs("AC"))
+    assert places.engine.store.live(places.engine.store.relation(PAIRS)) == 3
+    assert places.engine._runs.derivations == 0, "nothing was looked for"
+    places.give("CD", 9)
+    assert places.now() == {"AB": FOREVER, "BC": FOREVER, "AC": FOREVER} | ends("CD9 BD9 AD9")
+    assert places.went(places.lower("BC")) == {"BC", "AC", "BD", "AD"}
+    assert places.moved(places.lower("AB")) == {}
+    assert places.now() == ends("CD9")
+
+
 def test_pairs_that_hold_up_each_other_fall_together() -> None:
     places = Places()
     places.give("AB BA", 9)
