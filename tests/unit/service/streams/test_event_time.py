@@ -249,3 +249,16 @@ def test_corrections_reach_those_who_read_the_stream_that_was_made() -> None:
     events.retract(triples("in A B"), 1, S)
     sent = [(r.time, words(r), r.correction) for r in reader.results()]
     assert sent == [(2, "FE", True), (1, "", True)]
+
+
+def test_a_push_far_ahead_moves_no_time_and_waits_for_its_own() -> None:
+    stage = Stage()
+    stage.push("in A B", at=1)
+    stage.advance(1)
+    stage.push("in A C", at=1_000_000)
+    assert stage.reasoner.now == 1
+    stage.push("in A D", at=2)
+    stage.advance(2)
+    assert triples("in A D")[0] in stage.reasoner
+    stage.advance(1_000_000)
+    assert triples("in A C")[0] in stage.reasoner
