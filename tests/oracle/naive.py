@@ -282,7 +282,7 @@ def groups_of(
         group = tuple(binding[v] for v in grouping)
         members[group].add(tuple(binding[v] for v in formula.listed))
     for group, tuples in members.items():
-        value = values.aggregate(formula.function, [first for first, *_ in tuples])
+        value = values.aggregate(formula.function, tuples, formula.parameter)
         if value is not None:
             yield {**dict(zip(grouping, group, strict=True)), formula.result: value}
 

@@ -6,6 +6,7 @@ asked of pyoxigraph as a one-line SPARQL query, and remembered.  An error is Non
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
@@ -14,6 +15,7 @@ from functools import lru_cache
 from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store, Triple
 
 from livefacts.model.facts import Symbol, Term
+from livefacts.model.term_ranks import rank_of
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 UNSIGNED = {"unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"}
@@ -98,9 +100,21 @@ def kind(term: Term | None) -> NamedNode | None:
     return found.datatype
 
 
-def aggregate(function: str, terms: Iterable[Term]) -> Term | None:
-    """`count`, `sum`, `min`, `max` or `avg` of at least one term, repeats counted."""
+def aggregate(
+    function: str, tuples: Iterable[tuple[Term, ...]], parameter: str | None = None
+) -> Term | None:
+    """The value of a group of at least one tuple, of which the first term is aggregated."""
+    listed = list(tuples)
+    if function in ("argmin", "argmax"):
+        return _belonging(function, [(first, second) for first, second, *_ in listed])
+    terms = [first for first, *_ in listed]
+    if function == "group_concat":
+        return _concatenated(terms, " " if parameter is None else parameter)
     items = sorted(terms, key=lambda term: (_rank(term), str(term)))
+    if function == "stddev":
+        return _deviation(items)
+    if function == "percentile":
+        return _at_percentage(items, Fraction(parameter or ""))
     if function == "count":
         return _number(Fraction(len(items)), "integer")
     if not all(_is_number(item) for item in items):
@@ -108,6 +122,56 @@ def aggregate(function: str, terms: Iterable[Term]) -> Term | None:
     if function in ("min", "max"):
         return _extreme(function, items)
     return _total(items, len(items) if function == "avg" else None)
+
+
+def _belonging(function: str, pairs: list[tuple[Term, Term]]) -> Term | None:
+    """The term beside the least or greatest number; NaN beats all, then terms by their order."""
+    if not all(_is_number(by) for _, by in pairs):
+        return None
+    amounts = [_amount(by) for _, by in pairs]
+    undefined = [amount != amount for amount in amounts]
+    chosen = min(amounts) if function == "argmin" else max(amounts)
+    fits = undefined if any(undefined) else [amount == chosen for amount in amounts]
+    terms = [term for (term, _), fit in zip(pairs, fits, strict=True) if fit]
+    return min(terms, key=rank_of)
+
+
+def _concatenated(terms: list[Term], separator: str) -> Term | None:
+    if not all(isinstance(t, Literal) and (t.language or _type(t) == "string") for t in terms):
+        return None
+    tags = {term.language for term in terms}  # type: ignore[union-attr]
+    text = separator.join(sorted(term.value for term in terms))  # type: ignore[union-attr]
+    tag = tags.pop() if len(tags) == 1 else None
+    return Literal(text, language=tag) if tag else Literal(text)
+
+
+def _deviation(items: list[Term]) -> Literal | None:
+    """The standard deviation of a sample, by its definition."""
+    if len(items) < 2 or not all(_is_number(item) for item in items):
+        return None
+    amounts = [_amount(item) for item in items]
+    if any(amount != amount or abs(amount) == float("inf") for amount in amounts):
+        return _scientific("NaN", "double")
+    exact = [Fraction(amount) for amount in amounts]
+    mean = sum(exact) / len(exact)
+    variance = sum((each - mean) ** 2 for each in exact) / (len(exact) - 1)
+    digits = Context(prec=100)
+    root = digits.sqrt(digits.divide(Decimal(variance.numerator), Decimal(variance.denominator)))
+    return _scientific(repr(float(root)), "double")
+
+
+def _at_percentage(items: list[Term], percent: Fraction) -> Term | None:
+    """The least number that at least so many of a hundred are not above."""
+    if not all(_is_number(item) for item in items):
+        return None
+    undefined = [item for item in items if _amount(item) != _amount(item)]
+    if undefined:
+        return _total(undefined[:1], None)
+    ordered = sorted(items, key=_amount)
+    for number, item in enumerate(ordered, 1):
+        if number * 100 >= percent * len(ordered):
+            return _total([item], None)
+    raise AssertionError("the last number has all of them below")
 
 
 def _extreme(function: str, items: list[Term]) -> Literal | None:
@@ -166,7 +230,10 @@ def _amount(term: Term) -> Fraction | float:
     text: str = term.value  # type: ignore[union-attr]
     if text.lstrip("+-") in ("INF", "NaN"):
         return float(text.replace("INF", "inf"))
-    return Fraction(float(text))
+    amount = float(text)
+    if _type(term) == "float":
+        (amount,) = struct.unpack("f", struct.pack("f", amount))
+    return Fraction(amount)
 
 
 def _is_number(term: Term | None) -> bool:

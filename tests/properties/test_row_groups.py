@@ -22,11 +22,12 @@ from livefacts.engine.queries.solutions import UNBOUND, Solutions
 from livefacts.language.algebra import OrderKey, QueryAggregate
 from livefacts.language.formula import Variable
 from livefacts.model.facts import Term
+from livefacts.model.running_totals import IN_SPARQL
 from livefacts.plan.continuous.flow import Group, Total
 from livefacts.store.terms.dictionary import Dictionary
 
 CHUNK = 200
-FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX", "GROUP_CONCAT")
+FUNCTIONS = tuple(name for name in IN_SPARQL if name != "SAMPLE")
 TEXTS = tuple(term for term in OTHERS if isinstance(term, Literal) and term.value in "abcé")
 # Which of a date, a time and a duration is the least, nobody says.
 PLAIN = tuple(term for term in OTHERS if "2026" not in str(term) and "P1" not in str(term))
@@ -62,8 +63,12 @@ def draw_rows(pick: Random, dictionary: Dictionary) -> Counter:
 def draw_total(pick: Random) -> Total:
     distinct = pick.random() < 0.4
     if pick.random() < 0.2:
-        return Total("COUNT", None, distinct)
-    return Total(pick.choice(FUNCTIONS), pick.choice([2, 3]), distinct, pick.choice([" ", "--"]))
+        return Total("COUNT", (), distinct)
+    function = pick.choice(FUNCTIONS)
+    sort = IN_SPARQL[function]
+    columns = tuple(pick.choices([2, 3], k=sort.values))
+    parameters = {"separator": [" ", "--"], "percent": ["0", "33.3", "50", "100"]}
+    return Total(function, columns, distinct, pick.choice(parameters.get(sort.parameter, [None])))
 
 
 def grouped_bag(
@@ -82,8 +87,8 @@ def grouped_bag(
 
 
 def aggregate_of(total: Total) -> QueryAggregate:
-    value = None if total.column is None else Variable(NAMES[total.column])
-    return QueryAggregate(total.function, value, total.distinct, total.separator)
+    value, by, *_ = (*(Variable(NAMES[column]) for column in total.columns), None, None)
+    return QueryAggregate(total.function, value, total.distinct, total.parameter, by)
 
 
 def encoded(term: Term | None, dictionary: Dictionary) -> int:

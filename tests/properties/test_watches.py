@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from tests.properties.generate.queries import MessageMaker, QueryMaker
+from tests.properties.generate.queries import OWN_TOTALS, TOTALS, MessageMaker, QueryMaker
 
 import livefacts as lf
 from livefacts.service.continuous.watch import Watch
@@ -22,6 +22,12 @@ RULES = [
     "[?x, <x:r>, ?n] :- ?n = count { ?y : [?x, <x:p>, ?y] } .",
     "[?x, <x:q>, ?x] :- sometime [?x, <x:seen>, ?y] in [3] .",
 ]
+
+
+class AnyQueryMaker(QueryMaker):
+    """Draws queries with aggregates of all sorts."""
+
+    drawn_totals = TOTALS + OWN_TOTALS
 
 
 def bag(result: Any) -> Counter[Any]:
@@ -39,7 +45,7 @@ class Story:
         self._assertion = MessageMaker(f"told {seed}")
         self.reasoner = lf.Reasoner(rules=self._rules())
         self._now = 0
-        self._asking = [QueryMaker(f"{seed} {number}") for number in range(WATCHES)]
+        self._asking = [AnyQueryMaker(f"{seed} {number}") for number in range(WATCHES)]
         self.watches: list[Watch] = []
         self.summed: list[Counter[Any]] = []
         self.begin(WATCHES // 2)

@@ -214,12 +214,21 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class QueryAggregate:
-    """`COUNT(DISTINCT ?x)`; without a value it counts rows."""
+    """`COUNT(DISTINCT ?x)`; without a value it counts rows.
+
+    `by` is what ARGMIN and ARGMAX compare; the parameter a separator, or a percentage.
+    """
 
     function: str
     value: QueryExpression | None = None
     distinct: bool = False
-    separator: str = " "
+    parameter: str | None = None
+    by: QueryExpression | None = None
+
+    @property
+    def values(self) -> tuple[QueryExpression, ...]:
+        """What is computed of each row."""
+        return tuple(each for each in (self.value, self.by) if each is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,6 +140,9 @@ class _Timing:
                 if aggregate.value is not None:
                     of, value = self._with(of, aggregate.value, times)
                     aggregate = replace(aggregate, value=value)
+                if aggregate.by is not None:
+                    of, by = self._with(of, aggregate.by, times)
+                    aggregate = replace(aggregate, by=by)
                 made.append((variable, aggregate))
             return Grouped(of, pattern.keys, tuple(made))
         if isinstance(pattern, Ordered):

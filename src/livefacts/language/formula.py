@@ -17,13 +17,14 @@ from pyoxigraph import NamedNode
 from livefacts.errors import Place
 from livefacts.language.windows import Window
 from livefacts.model.facts import Symbol, Term
+from livefacts.model.running_totals import IN_RULES
 
 NOWHERE = Place("", 0, 0)
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "is", "is not")
 """`is` and `is not` compare terms, the others values."""
 ARITHMETIC = ("+", "-", "*", "/")
 FUNCTIONS = ("datatype", "value", "kind")
-AGGREGATES = ("count", "sum", "min", "max", "avg")
+AGGREGATES = tuple(IN_RULES)
 SOMETIME, ALWAYS, AT = "sometime", "always", "at"
 
 
@@ -142,8 +143,9 @@ class Aggregate:
     """`?n = count { ?e : [?e, ex:worksFor, ?d] }`.
 
     Ranges over the distinct tuples of the `listed` variables in each group and
-    aggregates the first of them.  Groups are the variables of `body` that occur
-    elsewhere in the rule.
+    aggregates the first of them, `argmin` and `argmax` the first by the second.  Groups are
+    the variables of `body` that occur elsewhere in the rule.  The parameter is the percentage
+    of `percentile`, or the separator of `group_concat`.
     """
 
     result: Variable
@@ -151,6 +153,7 @@ class Aggregate:
     listed: tuple[Variable, ...]
     body: tuple[Formula, ...]
     place: Place = field(default=NOWHERE, compare=False, repr=False)
+    parameter: str | None = None
 
 
 Family: TypeAlias = str | NamedNode | None

@@ -242,6 +242,7 @@ def _renamed(part: Part, names: dict[Variable, Variable]) -> Part:
                 function,
                 tuple(_renamed(v, names) for v in listed),  # type: ignore[misc]
                 tuple(_renamed(f, names) for f in body),  # type: ignore[misc]
+                parameter=part.parameter,
             )
         case _:
             return part

@@ -30,6 +30,7 @@ from livefacts.language.program import Program, Rule
 from livefacts.language.windows import Window
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.model.namespaces import DECLARED, RDF_TYPE, XSD
+from livefacts.model.running_totals import IN_RULES
 
 STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2}
 WORD = re.compile(r"[^\W\d]\w*")
@@ -93,9 +94,17 @@ def write_formula(formula: Formula, prefixes: Mapping[str, str] = DECLARED) -> s
             return f"not {write_formula(atom, prefixes)}"
         case Timed():
             return _timed(formula, prefixes)
-        case Aggregate(result, function, listed, body):
-            over = f"{', '.join(map(str, listed))} : {_conjunction(body, prefixes)}"
-            return f"{result} = {function} {{ {over} }}"
+        case Aggregate():
+            return write_aggregate(formula, _conjunction(formula.body, prefixes))
+
+
+def write_aggregate(aggregate: Aggregate, body: str) -> str:
+    """An aggregate with what its braces match."""
+    function, parameter = aggregate.function, aggregate.parameter
+    if parameter is not None:
+        is_text = IN_RULES[function].parameter == "separator"
+        function += f"({Literal(parameter) if is_text else parameter})"
+    return f"{aggregate.result} = {function} {{ {', '.join(map(str, aggregate.listed))} : {body} }}"
 
 
 def _timed(formula: Timed, prefixes: Mapping[str, str]) -> str:

@@ -20,7 +20,7 @@ An error is never raised: a comparison that makes no sense is false, a calculati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -53,7 +53,6 @@ from livefacts.model.numbers import (
     parse_integer,
 )
 from livefacts.model.numbers import NumberKind as NumberKind
-from livefacts.model.totals import aggregate_numbers
 
 EXACT, ROUNDED, DOUBLE, FLOAT = 1, 2, 3, 4
 """What `number_of` says of a number: see there."""
@@ -200,24 +199,6 @@ def apply_function(name: str, term: Term) -> Term | None:
     return term.datatype if isinstance(term, Literal) else None
 
 
-def aggregate(function: str, terms: Iterable[Term]) -> Term | None:
-    """`count`, `sum`, `min`, `max` or `avg`; None for no terms, or a term that is no number.
-
-    `count` counts terms of any sort.  `min` and `max` accept numbers only.  The answer does
-    not depend on the order of the terms: see `livefacts.model.totals`.
-    """
-    listed = list(terms)
-    if not listed:
-        return None
-    if function == "count":
-        return Literal(len(listed))
-    values = [value_of(term) for term in listed]
-    numbers = [value for value in values if isinstance(value, Number)]
-    if len(numbers) < len(values):
-        return None
-    return literal_of(aggregate_numbers(function, numbers))
-
-
 def number_of(term: Term) -> tuple[int, float] | None:
     """How to compare a number quickly: its kind and the double nearest to it.
 
@@ -246,7 +227,6 @@ __all__ = [
     "Span",
     "Text",
     "Value",
-    "aggregate",
     "apply_function",
     "arithmetic",
     "compare",

@@ -178,4 +178,6 @@ def _aggregate_plan(rule: Rule) -> AggregatePlan:
     groups = len(rule.head.arguments) - 1
     groups_of = counted[0] if counted else None
     assert groups_of is None or isinstance(groups_of, PredicateAtom)
-    return AggregatePlan(source, rule.head, aggregate.function, groups, groups_of)
+    return AggregatePlan(
+        source, rule.head, aggregate.function, groups, groups_of, aggregate.parameter
+    )

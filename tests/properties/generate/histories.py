@@ -277,7 +277,7 @@ def _variants(rule: Rule) -> Iterator[Rule]:
         if isinstance(part, Aggregate):
             for function in ("count", "min", "max"):
                 if function != part.function:
-                    other = replace(part, function=function)
+                    other = replace(part, function=function, parameter=None)
                     yield replace(rule, body=(*rule.body[:at], other, *rule.body[at + 1 :]))
 
 

@@ -61,12 +61,23 @@ TOTALS = [
     "COUNT(DISTINCT *)",
     "SUM({} + 1)",
 ]
+OWN_TOTALS = [
+    "<urn:livefacts:stddev>({})",
+    "<urn:livefacts:stddev>(DISTINCT {})",
+    "<urn:livefacts:percentile>({}, 50)",
+    "<urn:livefacts:percentile>(STRLEN(STR({})), 90)",
+    "<urn:livefacts:argmin>({0}, STRLEN(STR({0})))",
+    "<urn:livefacts:argmax>(STR({0}), {0})",
+]
+"""Those that pyoxigraph does not have."""
 ELSEWHERE = ["?k", "?l", "?m"]
 """Variables of some groups of MINUS that the rest of a query does not speak of."""
 
 
 class QueryMaker:
     """Draws queries; with graphs, some of their parts are looked for there."""
+
+    drawn_totals = TOTALS
 
     def __init__(self, seed: int | str, graphs: Sequence[NamedNode] = ()) -> None:
         self._random = random.Random(seed)
@@ -106,7 +117,7 @@ class QueryMaker:
     def totals(self, group: str) -> str:
         """An aggregating query."""
         keys = self._some(self._names, self._random.randrange(3))
-        total = self._pick(TOTALS).format(self._name())
+        total = self._pick(self.drawn_totals).format(self._name())
         having = f" HAVING (COUNT(*) > {self._random.randrange(3)})" if self._once_in(3) else ""
         asked, by = " ".join(keys), " ".join(keys)
         if self._sometimes(4):
@@ -263,7 +274,9 @@ class QueryMaker:
             total = f"(COUNT({self._name()}) AS ?made{self._computed})"
             # In each of several graphs it is another total, to us; not to a fresh evaluation.
             if not self._graphs and self._sometimes(4):
-                total = f"({self._more.choice(TOTALS).format(key)} AS ?made{self._computed})"
+                total = (
+                    f"({self._more.choice(self.drawn_totals).format(key)} AS ?made{self._computed})"
+                )
                 return f"{{ SELECT {total} WHERE {group} }}"
             return f"{{ SELECT {key} {total} WHERE {group} GROUP BY {key} }}"
         chosen = " ".join(self._some(self._names, 2))
@@ -292,6 +305,8 @@ class LiteralQueryMaker(QueryMaker):
     MINUS stands inside of EXISTS, and EXISTS in what it takes away; rows of inner queries are
     cut and counted; parts of EXISTS do not bind what they ask about; FROM leaves some graphs.
     """
+
+    drawn_totals = TOTALS + OWN_TOTALS
 
     def query(self) -> str:
         """A query of any form, or a small one about EXISTS and MINUS."""

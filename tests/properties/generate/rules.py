@@ -37,7 +37,9 @@ from livefacts.language.formula import (
     Variable,
 )
 from livefacts.language.program import Rule
+from livefacts.model.running_totals import IN_RULES
 
+OF_ORDER = ("stddev", "percentile", "group_concat", "argmin", "argmax")
 NAMES = {NODE: ("x", "y", "z", "w"), VALUE: ("m", "n", "k")}
 
 
@@ -250,15 +252,30 @@ class RuleMaker:
             return []
         function, first = self.function(inner)
         rest = [v for _, v in variables if v != first and self.chance(0.3)]
-        formula = Aggregate(scope.fresh(VALUE), function, (first, *rest), tuple(body))
+        if IN_RULES[function].values > 1:
+            compared = self.pick.choice(inner.bound[VALUE])
+            rest = [compared, *(v for v in rest if v != compared)]
+        formula = Aggregate(
+            scope.fresh(VALUE), function, (first, *rest), tuple(body), parameter=self.told(function)
+        )
         groups = [(sort, v) for sort, v in variables if v != first and v not in rest]
         return [self.grouped(formula, groups[: self.pick.choice((0, 1, 1, 2))], scope)]
 
     def function(self, inner: Scope) -> tuple[str, Variable]:
+        if inner.bound[VALUE] and not self.plain and self.chance(0.3):
+            function = self.pick.choice(OF_ORDER)
+            sorts = (NODE, VALUE) if function in ("argmin", "argmax") else (VALUE, VALUE)
+            return function, self.pick.choice(inner.bound[sorts[0]] or inner.bound[sorts[1]])
         if inner.bound[VALUE] and self.chance(0.75):
             functions = ("sum", "min", "max", "count") + (() if self.plain else ("avg",))
             return self.pick.choice(functions), self.pick.choice(inner.bound[VALUE])
         return "count", self.pick.choice(inner.bound[NODE] or inner.bound[VALUE])
+
+    def told(self, function: str) -> str | None:
+        """What stands in brackets behind the name of an aggregate."""
+        if IN_RULES[function].parameter == "percent":
+            return self.pick.choice(("0", "30", "50", "99.5", "100"))
+        return self.pick.choice((None, ", ")) if function == "group_concat" else None
 
     def grouped(
         self, formula: Aggregate, groups: Sequence[tuple[str, Variable]], scope: Scope

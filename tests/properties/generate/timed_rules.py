@@ -42,6 +42,7 @@ from livefacts.language.windows import (
     Window,
 )
 from livefacts.model.durations import Duration
+from livefacts.model.running_totals import IN_RULES
 
 TIME = "time"
 ARRIVING: dict[str, tuple[str, ...]] = {
@@ -211,18 +212,31 @@ class TimedRuleMaker:
         if self.chance(0.2):
             literals.append(self.literal(inner))
         numbers, nodes = inner.bound[VALUE] + inner.bound[TIME], inner.bound[NODE]
-        functions = ("count", "sum", "min", "max", "avg")
+        functions = (
+            "count",
+            "sum",
+            "min",
+            "max",
+            "avg",
+            "stddev",
+            "percentile",
+            "argmin",
+            "argmax",
+        )
         function = self.pick.choice(functions) if numbers else "count"
         first = self.pick.choice(numbers if function != "count" else numbers + nodes or [None])
         if first is None:
             return self.aggregate(scope)
         others = [v for v in numbers + nodes if v != first]
         listed = (first, *self.pick.sample(others, min(len(others), self.pick.choice((0, 0, 1)))))
+        if IN_RULES[function].values > 1 and len(listed) < 2:
+            listed = (self.pick.choice(others or [first]), first)
         groups = [v for v in nodes if v not in listed and self.chance(0.7)]
         for group in groups:
             scope.bind(NODE, group)
         result = scope.bind(VALUE, Variable("total"))
-        return Aggregate(result, function, listed, tuple(literals))
+        percent = self.pick.choice(("25", "50", "100")) if function == "percentile" else None
+        return Aggregate(result, function, listed, tuple(literals), parameter=percent)
 
     # literals that compute or test
 

@@ -9,12 +9,12 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Store, Triple
 
 from livefacts.model.facts import Symbol
 from livefacts.model.numbers import digits_of, nearest_single, whole
+from livefacts.model.running_totals import aggregate
 from livefacts.model.values import (
     DOUBLE,
     EXACT,
     FLOAT,
     ROUNDED,
-    aggregate,
     apply_function,
     arithmetic,
     compare,

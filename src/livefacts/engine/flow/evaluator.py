@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,37 +36,13 @@ from livefacts.model.values import value_of
 from livefacts.model.work_bounds import look
 from livefacts.plan.continuous.flow import NEVER_BOUND, column, position_of, positions_in
 from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.terms.id_terms import NumberedTerms
 
 REMEMBERED = 1 << 16
 """How many values an expression remembers."""
 BATCH = 4096
 FALSE = Constant(Literal(False))
 _HERE = NamedNode("urn:livefacts:row")
-
-
-class NumberedTerms(Protocol):
-    """Gives terms their ids, and ids their terms."""
-
-    @property
-    def epoch(self) -> int:
-        """Changes when ids mean other terms than before."""
-        ...
-
-    def encode_one(self, term: Term, /) -> int:
-        """The id of a term."""
-        ...
-
-    def decode(self, ids: Sequence[int], /) -> Sequence[Term | None]:
-        """The terms of ids."""
-        ...
-
-    def decode_one(self, number: int, /) -> Term | None:
-        """The term of one id."""
-        ...
-
-    def packed_texts(self, ids: Sequence[int], /) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """The texts of ids that are kept, one after the other, and their ends."""
-        ...
 
 
 class Evaluator:

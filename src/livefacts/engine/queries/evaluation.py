@@ -443,7 +443,7 @@ class Evaluation:
     def _grouped(self, pattern: Grouped, given: Solutions, graph: Snapshot) -> Solutions:
         keys = [variable.name for variable in pattern.keys]
         aggregates = [(variable.name, each) for variable, each in pattern.aggregates]
-        values = [each.value for _, each in aggregates if each.value is not None]
+        values = [value for _, each in aggregates for value in each.values]
         names = frozenset(keys).union(*map(names_in_condition, values))
         if any(each.value is None and each.distinct for _, each in aggregates):
             names |= names_in_scope(pattern.of)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Literal
 
-from livefacts.engine.flow.group_totals import KnownNumbers, Summing
 from livefacts.engine.queries.column_expressions import Expressions
 from livefacts.engine.queries.column_operators import IS_EXACT, IS_ROUNDED
 from livefacts.engine.queries.pyoxigraph_values import too_long
@@ -32,7 +31,9 @@ from livefacts.language.algebra import QueryAggregate
 from livefacts.language.expressions import Call
 from livefacts.language.formula import Variable
 from livefacts.model.numbers import NumberKind
+from livefacts.model.running_totals import IN_SPARQL, Summing, average_of_query, sum_of_query
 from livefacts.model.values import Text, value_of
+from livefacts.store.terms.id_terms import IdTerms, NumberedTerms
 
 HALF = 27
 """Bits of a double that are added by themselves, so that no sum of them overflows."""
@@ -74,6 +75,9 @@ def grouped(
     counts = np.ones(rows.count, np.int64) if rows.counts is None else rows.counts
     for name, aggregate in aggregates:
         expressions.pause()
+        if aggregate.by is not None:
+            columns[name] = _pairwise(aggregate, rows, (groups, counts, size), expressions)
+            continue
         if aggregate.value is not None:
             ids = expressions.values(aggregate.value, rows)
         elif aggregate.distinct:
@@ -97,6 +101,37 @@ def _bag(size: int, groups: Rows, ids: Ids, counts: Counts, distinct: bool) -> G
     times = np.zeros(len(first), np.int64)
     np.add.at(times, places, counts)
     return GroupValues(size, groups[first], ids[first], np.minimum(times, 1) if distinct else times)
+
+
+def _pairwise(
+    aggregate: QueryAggregate,
+    rows: Solutions,
+    bag: tuple[Rows, Counts, int],
+    expressions: Expressions,
+) -> Ids:
+    """The total of each group of what looks at two values of a row."""
+    groups, counts, size = bag
+    of, by = (expressions.values(each, rows) for each in aggregate.values)
+    pairs = (of.astype(np.int64) << 32) | (by.astype(np.int64) & 0xFFFFFFFF)
+    different, places = np.unique(pairs, return_inverse=True)
+    found = _bag(size, groups, places.astype(np.int32), counts, aggregate.distinct)
+    keys = [(int(pair >> 32), int(np.int32(pair & 0xFFFFFFFF))) for pair in different.tolist()]
+    return _kept(aggregate, found, [keys[each] for each in found.ids.tolist()], expressions.terms)
+
+
+def _kept(
+    aggregate: QueryAggregate, bag: GroupValues, keys: Sequence[Any], terms: NumberedTerms
+) -> Ids:
+    """The totals of groups as continuous queries keep them."""
+    reader, sort = IdTerms(terms), IN_SPARQL[aggregate.function]
+    reader.learn({key[-1] if isinstance(key, tuple) else key for key in keys})
+    totals = [sort.running(reader, aggregate.parameter) for _ in range(bag.size)]
+    changes: list[list[tuple[Any, int]]] = [[] for _ in totals]
+    for group, key, count in zip(bag.groups.tolist(), keys, bag.counts.tolist(), strict=True):
+        changes[group].append((key, count))
+    for total, given in zip(totals, changes, strict=True):
+        total.take(given)
+    return np.array([total.total() for total in totals], np.int32)
 
 
 class _Totals:
@@ -124,7 +159,9 @@ class _Totals:
                 found = np.full(self._bag.size, UNBOUND, np.int32)
                 found[self._bound.groups] = self._bound.ids
                 return found
-        return self._joined(aggregate.separator)
+            case "GROUP_CONCAT":
+                return self._joined(" " if aggregate.parameter is None else aggregate.parameter)
+        return _kept(aggregate, self._bag, self._bag.ids.tolist(), self._terms)
 
     def _integers(self, numbers: NDArray[np.int64]) -> Ids:
         zeros = np.zeros(len(numbers), np.uint8)
@@ -181,13 +218,14 @@ class _Totals:
         self, column: ValueColumn, bag: GroupValues, averages: bool
     ) -> dict[int, Summing]:
         """The sums of groups with doubles, large numbers, or what is no number."""
-        numbers = KnownNumbers(self._terms)
+        terms, written = IdTerms(self._terms), average_of_query if averages else sum_of_query
         groups = np.unique(bag.groups).tolist()
-        totals = {group: Summing(self._terms, averages, numbers) for group in groups}
+        totals = {group: Summing(terms, written) for group in groups}
         rounded = IS_ROUNDED[column.sorts]
         for group, kind, amount, count in _sums_of_doubles(column.at(rounded), bag.at(rounded)):
             totals[group].sum.add_rounded(kind, amount.as_integer_ratio(), 1, count)
         others = bag.at(~rounded)
+        terms.learn(others.ids.tolist())
         for group, value, count in zip(others.groups, others.ids, others.counts, strict=True):
             totals[int(group)].take([(int(value), int(count))])
         return totals

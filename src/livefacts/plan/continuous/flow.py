@@ -147,12 +147,12 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """One aggregate of a group: a function of a column, or of whole rows."""
+    """One aggregate of a group: a function of one or two columns; without any, of whole rows."""
 
     function: str
-    column: int | None
-    distinct: bool
-    separator: str = " "
+    columns: tuple[int, ...]
+    distinct: bool = False
+    parameter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

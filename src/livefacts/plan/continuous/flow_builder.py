@@ -263,8 +263,11 @@ class _Planner:
         outputs = {name: name for name in known}
         totals: dict[Total, str] = {}
         for variable, aggregate in pattern.aggregates:
-            found, place = self._totalled(found, aggregate)
-            total = Total(aggregate.function, place, aggregate.distinct, aggregate.separator)
+            columns: tuple[int, ...] = ()
+            for value in aggregate.values:
+                found, place = self._totalled(found, value)
+                columns += (place,)
+            total = Total(aggregate.function, columns, aggregate.distinct, aggregate.parameter)
             outputs[variable.name] = totals.setdefault(total, variable.name)
         operator = Group(tuple(map(found.at, known)), tuple(totals))
         names = (*known, *totals.values())
@@ -292,15 +295,11 @@ class _Planner:
             empty = relations.extended(empty, name, nothing)
         return relations.gathered([grouped, empty])
 
-    def _totalled(
-        self, found: Relation, aggregate: algebra.QueryAggregate
-    ) -> tuple[Relation, int | None]:
-        """Rows with the value that is aggregated, and its column; None: the rows themselves."""
-        if aggregate.value is None:
-            return found, None
-        if isinstance(aggregate.value, Variable) and aggregate.value.name in found.columns:
-            return found, found.at(aggregate.value.name)
-        found, value = self._without_exists(found, aggregate.value)
+    def _totalled(self, found: Relation, aggregated: QueryExpression) -> tuple[Relation, int]:
+        """Rows with the value that is aggregated, and its column."""
+        if isinstance(aggregated, Variable) and aggregated.name in found.columns:
+            return found, found.at(aggregated.name)
+        found, value = self._without_exists(found, aggregated)
         found = self.relations.extended(found, self.relations.fresh(), value)
         return found, len(found.columns) - 1
 

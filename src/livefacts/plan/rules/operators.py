@@ -78,6 +78,7 @@ class AggregatePlan:
     function: str
     groups: int
     counted: PredicateAtom | None = None
+    parameter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from livefacts.language.formula import (
     Variable,
 )
 from livefacts.language.program import Rule
-from livefacts.language.rule_text import write_formula, write_rule, write_term
+from livefacts.language.rule_text import write_aggregate, write_formula, write_rule, write_term
 from livefacts.model.facts import Fact, Term
 from livefacts.model.namespaces import RDF_TYPE
 from livefacts.service.change.delta import Violation
@@ -63,9 +63,8 @@ class Words:
                 )
             case Negation(atom):
                 return f"not {self.formula(atom)}"
-            case Aggregate(result, function, listed, body) if _is_about_time(body):
-                inner = ", ".join(map(self.formula, body))
-                return f"{result} = {function} {{ {', '.join(map(str, listed))} : {inner} }}"
+            case Aggregate(body=body) if _is_about_time(body):
+                return write_aggregate(formula, ", ".join(map(self.formula, body)))
             case _:
                 return write_formula(formula, self._prefixes)
 

@@ -231,7 +231,7 @@ class Outline:
 
     def _grouped(self, pattern: Grouped, scope: PlanScope) -> PlanTree:
         aggregates = [each for _, each in pattern.aggregates]
-        values = [each.value for each in aggregates if each.value is not None]
+        values = [value for each in aggregates for value in each.values]
         keys = frozenset(variable.name for variable in pattern.keys)
         if any(each.value is None and each.distinct for each in aggregates):
             keys |= names_in_scope(pattern.of)

@@ -34,6 +34,8 @@ from livefacts.language.formula import (
 from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact, Symbol
 from livefacts.model.namespaces import RDF_TYPE
+from livefacts.model.running_totals import IN_RULES, percentage
+from livefacts.model.values import Text, value_of
 from livefacts.syntax.rulelang.constants import DATATYPES, BlankNodes, Constants
 from livefacts.syntax.rulelang.source_text import PlainFact, RuleText
 from livefacts.syntax.rulelang.time_syntax import TimeReader
@@ -200,17 +202,18 @@ class TreeReader:
         return Timed(str(operator), atom, window, time, negated, place=self._place(node))
 
     def _aggregate(self, node: Node) -> Aggregate:
-        result, operator, function, listed, body = _children(node)
+        result, operator, named, listed, body = _children(node)
+        function, *given = _children(named) if _data(named) == "call" else (named,)
         if _type(result) != "VARIABLE" or str(operator) != "=":
             raise self.text.refuse(
                 _first(node),
                 "an aggregate gives its result to a variable",
-                f"write ?n = {function} {{ … }}, then compare ?n",
+                f"write ?n = {_first(function)} {{ … }}, then compare ?n",
             )
-        if str(function) not in AGGREGATES:
+        if _type(function) != "NAME" or str(function) not in AGGREGATES:
             raise self.text.refuse(
                 _first(function),
-                f"there is no aggregate called {function}",
+                f"there is no aggregate called {_first(function)}",
                 f"there are {', '.join(AGGREGATES)}",
             )
         nested = next((f for f in _children(body) if _data(f) == "aggregate"), None)
@@ -223,10 +226,48 @@ class TreeReader:
         return Aggregate(
             self._variable(_first(result)),
             str(function),
-            tuple(self._variable(_first(v)) for v in _children(listed)),
+            self._listed(str(function), listed),
             tuple(self._formula(f) for f in _children(body)),
             self._place(node),
+            self._parameter(function, [each for each in given if each is not None]),
         )
+
+    def _listed(self, function: str, node: Node) -> tuple[Variable, ...]:
+        """The variables that an aggregate lists."""
+        listed = tuple(self._variable(_first(v)) for v in _children(node))
+        if len(listed) < IN_RULES[function].values:
+            raise self.text.refuse(
+                _first(node),
+                f"{function} lists what it gives and the number that it compares",
+                f"write {function} {{ ?x, ?v : … }}",
+            )
+        return listed
+
+    def _parameter(self, function: Node, given: list[Node]) -> str | None:
+        """What stands in brackets behind the name of an aggregate."""
+        wanted = IN_RULES[str(function)].parameter
+        if not given and wanted != "percent":
+            return None
+        value = self._expression(given[0]) if len(given) == 1 else None
+        if isinstance(value, Literal) and wanted == "percent":
+            found = percentage(value)
+        elif isinstance(value, Literal) and wanted == "separator":
+            found = value.value if isinstance(value_of(value), Text) else None
+        else:
+            found = None
+        if found is None:
+            hints = {
+                "percent": f"write {function}(95) {{ … }}, with a number from 0 to 100",
+                "separator": f'write {function}(", ") {{ … }}, with a string',
+            }
+            raise self.text.refuse(
+                _first(function),
+                f"{function} cannot have this in brackets"
+                if given
+                else f"{function} of how many percent?",
+                hints.get(wanted, f"write {function} {{ … }}"),
+            )
+        return found
 
     def _atom(self, node: Node) -> Atom:
         match _data(node), _type(node):

@@ -9,7 +9,8 @@ from typing import Any
 from livefacts.language.algebra import UNNAMED, Parameter, QueryAggregate
 from livefacts.language.expressions import Call, Constant, Exists, QueryExpression
 from livefacts.language.formula import Variable
-from livefacts.model.namespaces import RDF_TYPE
+from livefacts.model.namespaces import EXTENSION, RDF_TYPE
+from livefacts.model.running_totals import IN_SPARQL, percentage
 from livefacts.syntax.sparql.lexemes import ARITIES, Lexeme, QueryMistakeError
 
 
@@ -113,11 +114,39 @@ def function(children: list[Any]) -> QueryExpression:
     return Call(word.value, given)
 
 
-def custom_function(children: list[Any]) -> QueryExpression:
-    iri, distinct, given = children
+def custom_function(children: list[Any]) -> QueryExpression | AggregateCall:
+    iri, distinct, *listed = children
+    given = arguments(listed)
+    name = "" if isinstance(iri.value, Parameter) else iri.value.value
+    if name.startswith(EXTENSION) and name.removeprefix(EXTENSION).upper() in IN_SPARQL:
+        return _extension(name.removeprefix(EXTENSION), iri, distinct is not None, given)
     if distinct is not None or isinstance(iri.value, Parameter):
         raise QueryMistakeError(f"{iri.text} is no aggregate", iri.start_pos, "leave DISTINCT out")
     return Call(f"<{iri.value.value}>", given)
+
+
+def _extension(
+    name: str, iri: Lexeme, distinct: bool, given: tuple[QueryExpression, ...]
+) -> AggregateCall:
+    """An aggregate that SPARQL does not have itself, or has under another name."""
+    sort = IN_SPARQL[name.upper()]
+    wanted = sort.values + (sort.parameter == "percent")
+    if len(given) != wanted:
+        raise QueryMistakeError(
+            f"{iri.text} with {len(given)} arguments", iri.start_pos, f"it has {wanted}"
+        )
+    refuse_aggregates(Call(name, given), iri.text)
+    parameter = None
+    if sort.parameter == "percent":
+        parameter = percentage(given[1].term) if isinstance(given[1], Constant) else None
+        if parameter is None:
+            raise QueryMistakeError(
+                f"{iri.text} without a percentage", iri.start_pos, "its last argument is 0 to 100"
+            )
+    by = given[1] if sort.values == 2 else None
+    return AggregateCall(
+        QueryAggregate(name.upper(), given[0], distinct, parameter, by), iri.start_pos
+    )
 
 
 def aggregate(children: list[Any]) -> Any:
@@ -134,7 +163,7 @@ def aggregate(children: list[Any]) -> Any:
         word.value,
         None if counts_rows else value,
         distinct is not None,
-        " " if separator is None else separator,
+        separator,
     )
     return AggregateCall(made, word.start_pos)
 

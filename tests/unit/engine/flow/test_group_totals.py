@@ -11,10 +11,10 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Store
 
 from livefacts.engine.flow.group_totals import Grouper
-from livefacts.engine.flow.ordered_values import MOST, OrderedValues
 from livefacts.engine.patterns.signed_rows import no_rows
 from livefacts.model.facts import Term
 from livefacts.model.namespaces import XSD
+from livefacts.model.ordered_bags import MOST, OrderedBag
 from livefacts.plan.continuous.flow import Group, Total
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -28,7 +28,7 @@ def decimal(text: str) -> Literal:
 
 def filled(function: str, values: list[Literal]) -> tuple[Grouper, list[int]]:
     dictionary = Dictionary()
-    grouper = Grouper(Group((), (Total(function, 0, False),)), dictionary)
+    grouper = Grouper(Group((), (Total(function, (0,)),)), dictionary)
     ids = [dictionary.encode_one(value) for value in values]
     grouper.fill(no_rows(1))
     grouper.apply({(each,): 1 for each in ids})
@@ -79,24 +79,38 @@ class Compared(int):
         return int(self) < int(other)
 
 
-def test_values_that_come_and_go_are_in_order_after_few_comparisons() -> None:
-    pick, values, known = Random(7), OrderedValues(), set[int]()
+def test_keys_that_come_and_go_are_in_order_after_few_comparisons() -> None:
+    pick, known = Random(7), Counter[int]()
+    bag: OrderedBag[int] = OrderedBag(lambda key: (Compared(key),))
     for turn in range(20_000):
-        number, Compared.times = Compared(pick.randrange(8_000)), 0
-        if number in known:
-            values.remove(number)
-            known.remove(number)
-        else:
-            values.add(number)
-            known.add(number)
-        assert Compared.times <= 20
-        if turn % 1_000 == 0 and known:
-            assert (values.first, values.last) == (min(known), max(known))
-            assert list(values) == sorted(known)
+        number, Compared.times = pick.randrange(8_000), 0
+        change = -1 if known[number] and pick.random() < 0.6 else pick.randrange(1, 3)
+        bag.change([(number, change)])
+        known[number] += change
+        known += Counter()
+        assert Compared.times <= 40
+        if turn % 1_000 == 0:
+            assert (bag.first, bag.last) == (min(known), max(known))
+            whole = sorted(known.elements())
+            assert [key for (_, key), _ in bag.ranked()] == sorted(known)
+            for place in (0, len(whole) // 3, len(whole) - 1):
+                assert bag.at(place) == whole[place]
+            assert len(bag) == len(whole)
     assert len(known) > 4 * MOST
-    for number in list(known):
-        values.remove(number)
-    assert not values
+    for number, count in known.items():
+        bag.change([(number, -count)])
+    assert not bag
+
+
+def test_keys_that_come_all_at_once_stand_as_if_they_came_one_by_one() -> None:
+    pick = Random(11)
+    changes = [(pick.randrange(3_000), pick.choice([1, 1, 2, -1])) for _ in range(4_000)]
+    at_once: OrderedBag[int] = OrderedBag(lambda key: (key,))
+    at_once.change(changes)
+    counts = Counter[int]()
+    for key, count in changes:
+        counts[key] += count
+    assert list(at_once.ranked()) == [((k, k), n) for k, n in sorted(counts.items()) if n]
 
 
 @pytest.mark.parametrize("function", ["SUM", "AVG"])
@@ -114,7 +128,7 @@ def test_totals_of_exact_numbers_are_those_of_the_query_engine(function: str) ->
 
 def total(function: str, numbers: list[Literal]) -> Term | None:
     dictionary = Dictionary()
-    grouper = Grouper(Group((), (Total(function, 0, False),)), dictionary)
+    grouper = Grouper(Group((), (Total(function, (0,)),)), dictionary)
     grouper.fill(no_rows(1))
     made = grouper.apply(Counter((dictionary.encode_one(number),) for number in numbers))
     (row,) = (row for row, count in made.items() if count > 0)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from livefacts.engine.contract import COUNTING, DRED, Change, IdDelta, Ids
-from livefacts.engine.embedded.change.level import BoundLevel
+from livefacts.engine.embedded.change.level import Aggregates, BoundLevel
 from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.driver import Interpreter
 from livefacts.engine.embedded.schema.single_path import MakeSchema, SinglePath
@@ -195,20 +195,20 @@ class FactBase:
         self.plan = rules.plan
         self._set_dooms()
         followed = next((level for level in self.levels if level.path is not None), None)
+        known = {plan: each for level in self.levels for plan, each in level.aggregates.items()}
         self.levels = [
-            self._adopted(level, followed if level.single else None) for level in rules.new_levels
+            self._adopted(level, followed if level.single else None, known)
+            for level in rules.new_levels
         ]
         for level, kept in zip(self.levels, rules.losing, strict=True):
             level.lose_only(kept)
         for plan in rules.recursive:
             self.levels[0].move_to_recursive(plan)
 
-    def _adopted(self, level: Level, followed: BoundLevel | None) -> BoundLevel:
-        if followed is None:
-            return BoundLevel(level, self.interpreter, self._dictionary, None)
-        return BoundLevel(
-            level, self.interpreter, self._dictionary, followed.make_schema, followed.path
-        )
+    def _adopted(self, level: Level, followed: BoundLevel | None, known: Aggregates) -> BoundLevel:
+        make_schema = None if followed is None else followed.make_schema
+        path = None if followed is None else followed.path
+        return BoundLevel(level, self.interpreter, self._dictionary, make_schema, path, known)
 
     # reading
 

@@ -59,6 +59,12 @@ class BoundCount:
         )
         return self._store.columns(self.target, mine[self._is_standing(self.target, mine)])
 
+    def settle(self) -> None:
+        """The change is committed; nothing is kept of it."""
+
+    def restore(self, epoch: int) -> None:
+        """The change was rolled back, and the support of groups with it."""
+
     def _compared(self, rows: NDArray[np.int64]) -> tuple[Ids, Ids]:
         groups = self._store.columns(self._counted, rows)
         mine = groups[:, 0] == self._counted_name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ CONCLUSION = bits.EDGE | bits.ROOT | code.COUNT_PLAIN
 Entries = NDArray[np.int64]
 Values = tuple[Ids, Ids]
 """The rows of an aggregate that end, and those that begin."""
+Aggregates = Mapping[AggregatePlan, BoundAggregate | BoundCount]
+NONE_YET: Aggregates = {}
 
 
 class BoundLevel:
@@ -37,7 +39,9 @@ class BoundLevel:
         dictionary: Dictionary,
         make_schema: MakeSchema | None,
         path: SinglePath | None = None,
+        earlier: Aggregates = NONE_YET,
     ) -> None:
+        """`earlier` are aggregates that have followed the facts so far."""
         self.level = level
         self._interpreter = interpreter
         self._store = interpreter.store
@@ -50,10 +54,12 @@ class BoundLevel:
             self.path.follow_beside(plan.rule for plan in level.plans)
         self._plans = self._losing = self._bind(self._followed(level))
         self._losing_negative = self._bind(level.negative)
-        self._aggregates = [self._bound_aggregate(plan) for plan in level.aggregates]
+        self.aggregates = {
+            plan: earlier.get(plan) or self._bound_aggregate(plan) for plan in level.aggregates
+        }
         self._transitive = TransitiveLosses(self._store)
         self._is_positive = not level.negative and not level.aggregates
-        self.is_unsettled = self.path is not None
+        self.is_unsettled = self.path is not None or bool(self.aggregates)
         """Whether the end of a change matters here."""
 
     def _followed(self, level: Level) -> tuple[RulePlan, ...]:
@@ -65,7 +71,7 @@ class BoundLevel:
     def _bound_aggregate(self, plan: AggregatePlan) -> BoundAggregate | BoundCount:
         if plan.counted is not None:
             return BoundCount(plan, self._interpreter, self._dictionary)
-        return BoundAggregate(plan, self._store, self._dictionary)
+        return BoundAggregate(plan, self._interpreter, self._dictionary)
 
     def _make_path(self) -> None:
         if self.make_schema is not None:
@@ -128,19 +134,19 @@ class BoundLevel:
         new = () if rules is None else rules.aggregates
         return [
             aggregate.all_changes() if plan in new else aggregate.changes(self._entries())
-            for aggregate, plan in zip(self._aggregates, self.level.aggregates, strict=True)
+            for plan, aggregate in self.aggregates.items()
         ]
 
     def _end(self, changes: list[Values]) -> None:
         """Take what ends because of negations and aggregates."""
         self._interpreter.run_negative(self._losing_negative, code.LOSE)
-        for aggregate, (ended, _) in zip(self._aggregates, changes, strict=True):
+        for aggregate, (ended, _) in zip(self.aggregates.values(), changes, strict=True):
             self._interpreter.take(aggregate.target, ended, code.COUNT_PLAIN)
 
     def _begin(self, changes: list[Values]) -> None:
         """Give what begins because of negations and aggregates."""
         self._interpreter.run_negative(self._losing_negative, code.GAIN)
-        for aggregate, (_, begun) in zip(self._aggregates, changes, strict=True):
+        for aggregate, (_, begun) in zip(self.aggregates.values(), changes, strict=True):
             self._interpreter.give(aggregate.target, begun, CONCLUSION)
 
     def _entries(self) -> Entries:
@@ -154,7 +160,14 @@ class BoundLevel:
 
     def with_plans(self, level: Level) -> BoundLevel:
         """The same level with fewer rules."""
-        return BoundLevel(level, self._interpreter, self._dictionary, self.make_schema, self.path)
+        return BoundLevel(
+            level,
+            self._interpreter,
+            self._dictionary,
+            self.make_schema,
+            self.path,
+            self.aggregates,
+        )
 
     def lose_only(self, level: Level) -> None:
         """Until the commit (`settle`), only these rules have instances to lose."""
@@ -166,11 +179,15 @@ class BoundLevel:
         """The change of this number was rolled back."""
         if self.path is not None:
             self.path.undo(epoch)
+        for aggregate in self.aggregates.values():
+            aggregate.restore(epoch)
 
     def settle(self) -> None:
         """The change is committed: all rules of the level have instances from now on."""
         if self.path is not None:
             self.path.settle()
+        for aggregate in self.aggregates.values():
+            aggregate.settle()
         if self._losing is not self._plans:
             self._losing = self._plans
             if self.path is not None:

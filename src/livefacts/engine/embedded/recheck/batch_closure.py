@@ -26,16 +26,17 @@ from livefacts.engine.embedded.recheck.id_tables import Columns, Numbers, distin
 from livefacts.language.checks.strata import stratify
 from livefacts.language.formula import Aggregate
 from livefacts.language.program import Rule
+from livefacts.model.running_totals import IN_RULES
 from livefacts.store.terms.dictionary import Dictionary
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRule:
-    """A rule in ids; an aggregate has its function, and one atom to range over."""
+    """A rule in ids; an aggregate has one atom to range over."""
 
     head: BatchAtom
     body: BatchBody
-    function: str | None = None
+    aggregate: Aggregate | None = None
 
     def heads(self, found: Bindings) -> list[Ids]:
         """What the rule concludes, once for each way."""
@@ -48,7 +49,7 @@ def batch_rule(rule: Rule, dictionary: Dictionary) -> BatchRule:
     head = pattern_of(rule.head, dictionary)
     first = rule.body[0]
     if isinstance(first, Aggregate):
-        return BatchRule(head, compiled(first.body, dictionary), first.function)
+        return BatchRule(head, compiled(first.body, dictionary), first)
     return BatchRule(head, compiled(rule.body, dictionary))
 
 
@@ -108,7 +109,7 @@ def instances(model: Model, rule: BatchRule) -> Iterator[Numbers]:
 
 
 def _conclusions(model: Model, rule: BatchRule) -> Iterator[tuple[int, Columns]]:
-    if rule.function is not None:
+    if rule.aggregate is not None:
         yield rule.head.shape, _aggregated(model, rule)
         return
     for found in model.solutions(rule.body):
@@ -117,7 +118,7 @@ def _conclusions(model: Model, rule: BatchRule) -> Iterator[tuple[int, Columns]]
 
 def _aggregated(model: Model, rule: BatchRule) -> Columns:
     """One fact for each group that has a value: its name, the group, the value."""
-    assert rule.function is not None
+    assert rule.aggregate is not None
     source = rule.body.atoms[0]
     groups = len(rule.head.slots) - 2
     constants = source.constants
@@ -131,17 +132,20 @@ def _aggregated(model: Model, rule: BatchRule) -> Columns:
         model.table(source.shape).column(number)[np.concatenate([[], *rows]).astype(np.int64)]
         for number in range(len(source.slots))
     ]
-    return _of_groups(model, rule, cells[1 : 1 + groups], cells[1 + groups])
+    looked_at = IN_RULES[rule.aggregate.function].values
+    values = cells[1 + groups : 1 + groups + looked_at]
+    return _of_groups(model, rule, cells[1 : 1 + groups], np.stack(values, axis=1))
 
 
 def _of_groups(model: Model, rule: BatchRule, groups: Columns, ids: Ids) -> Columns:
+    assert rule.aggregate is not None
     order = np.lexsort(groups[::-1]) if groups else np.arange(len(ids))
     groups, ids = [column[order] for column in groups], ids[order]
     changes = [column[1:] != column[:-1] for column in groups]
     begins = np.flatnonzero(np.logical_or.reduce(changes)) + 1 if changes else np.zeros(0, np.int64)
     parts = np.split(ids, begins) if len(ids) else []
-    function = rule.function or ""
-    values = np.array([model.calculator.aggregate(function, part) for part in parts], np.int32)
+    found = [model.calculator.aggregate(rule.aggregate, part) for part in parts]
+    values = np.array(found, np.int32)
     there = values != NONE
     first = np.concatenate([[0], begins])[: len(parts)][there]
     name = rule.head.constants[0]

@@ -6,15 +6,18 @@ pair of terms is looked at once, by `model.values`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Literal
 
 from livefacts.engine.contract import Flags, Ids
+from livefacts.language.formula import Aggregate
 from livefacts.model import values
 from livefacts.model.facts import Term
+from livefacts.model.running_totals import aggregate
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.text_table import INLINE_FIRST, INLINE_REACH, INLINE_ZERO
 
@@ -80,11 +83,16 @@ class Calculator:
         )
         return results
 
-    def aggregate(self, function: str, ids: Ids) -> int:
-        """The id of the aggregate of one group, NONE if it has no value."""
-        if function == "count":
+    def aggregate(self, formula: Aggregate, ids: Ids) -> int:
+        """The id of the aggregate of one group, NONE if it has no value.
+
+        The ids have a column for each value that the aggregate looks at.
+        """
+        if formula.function == "count":
             return self._id(Literal(len(ids)))
-        return self._id(values.aggregate(function, self._dictionary.decode(ids)))
+        columns = [self._dictionary.decode(column) for column in ids.T]
+        keys: Iterable[Any] = columns[0] if len(columns) == 1 else zip(*columns, strict=True)
+        return self._id(aggregate(formula.function, keys, formula.parameter))
 
     def _each_pair(
         self, operate: Callable[[Term, Term], int], left: Ids, right: Ids

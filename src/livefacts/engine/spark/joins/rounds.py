@@ -23,12 +23,14 @@ from livefacts.engine.spark.joins.rule_queries import (
     instances_sql,
     literal,
     named_objects,
+    quoted,
     shape_of,
 )
 from livefacts.engine.spark.joins.term_frames import TermFrames, ValueFunctions, text_of
 from livefacts.language.formula import Atom, Slot, TripleAtom, Variable
 from livefacts.model.facts import Term
 from livefacts.model.namespaces import XSD
+from livefacts.model.running_totals import IN_RULES
 from livefacts.plan.rules.operators import AggregatePlan, Plan, RulePlan, Scan
 from livefacts.store.facts.row_store import TRIPLES
 
@@ -217,8 +219,12 @@ def aggregate_sql(
     if plan.function == "count":
         text, source = f"""CONCAT('"', COUNT(*), '"^^<{INTEGER}>')""", f"{view} x"
     else:
-        text = f"{setting.functions.aggregate}('{plan.function}', t.text)"
-        source = f"{view} x JOIN {TERMS} t ON t.id = x.{first}"
+        parameter = "CAST(NULL AS STRING)" if plan.parameter is None else quoted(plan.parameter)
+        source, other = f"{view} x JOIN {TERMS} t ON t.id = x.{first}", "t"
+        if IN_RULES[plan.function].values > 1:
+            source, other = f"{source} JOIN {TERMS} o ON o.id = x.c{plan.groups + 2}", "o"
+        looked_at = f"'{plan.function}', {parameter}, t.text, {other}.text"
+        text = f"{setting.functions.aggregate}({looked_at})"
     where = (
         f"x.f = {shape_of(plan.source)} AND x.c0 = {literal(setting.id_of(plan.source.slots[0]))}"  # type: ignore[arg-type]
     )

@@ -11,7 +11,7 @@ travels with the conclusion and is remembered at the end of the round.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple, parse
 
 from livefacts.model.facts import Symbol, Term
-from livefacts.model.values import aggregate, apply_function, arithmetic, compare
+from livefacts.model.running_totals import IN_RULES, aggregate
+from livefacts.model.values import apply_function, arithmetic, compare
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -163,8 +164,15 @@ def _naming(id_of: Callable[[str], int]) -> Callable[..., pa.Array]:
     return named
 
 
-def _aggregated(functions: pa.Array, texts: pa.Array) -> str | None:
-    result = aggregate(functions[0].as_py(), map(term_of, texts.to_pylist()))
+def _aggregated(
+    functions: pa.Array, parameters: pa.Array, texts: pa.Array, others: pa.Array
+) -> str | None:
+    """An aggregate of rules; `others` are what some look at beside the texts."""
+    function = functions[0].as_py()
+    keys: Iterable[Any] = map(term_of, texts.to_pylist())
+    if IN_RULES[function].values > 1:
+        keys = zip(keys, map(term_of, others.to_pylist()), strict=True)
+    result = aggregate(function, keys, parameters[0].as_py())
     return None if result is None else text_of(result)
 
 

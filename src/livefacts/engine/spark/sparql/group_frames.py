@@ -174,9 +174,9 @@ def _looked_at(rows: SolutionFrame, aggregates: Aggregates) -> list[str]:
     """The variables whose values totals need; COUNT(DISTINCT *) needs all of them."""
     names: set[str] = set()
     for _, each in aggregates:
-        if each.value is not None:
-            check_expression(each.value)
-            names |= names_in_condition(each.value)
-        elif each.distinct:
+        for value in each.values:
+            check_expression(value)
+            names |= names_in_condition(value)
+        if each.distinct and not each.values:
             names |= rows.names
     return sorted(names & rows.names)
