@@ -115,7 +115,9 @@ def _pairwise(
     pairs = (of.astype(np.int64) << 32) | (by.astype(np.int64) & 0xFFFFFFFF)
     different, places = np.unique(pairs, return_inverse=True)
     found = _bag(size, groups, places.astype(np.int32), counts, aggregate.distinct)
-    keys = [(int(pair >> 32), int(np.int32(pair & 0xFFFFFFFF))) for pair in different.tolist()]
+    # The low half of a pair as a number with a sign.
+    halves = (different >> 32).tolist(), different.astype(np.int32).tolist()
+    keys = list(zip(*halves, strict=True))
     return _kept(aggregate, found, [keys[each] for each in found.ids.tolist()], expressions.terms)
 
 
