@@ -30,6 +30,7 @@ EXPERIMENTS = (
     "streams",
     "imars",
     "laser",
+    "aggregates",
     "patterns",
     "watch",
     "queries",
@@ -40,7 +41,16 @@ EXPERIMENTS = (
     "spark updates",
 )
 
-ALONE = {"owl equality", "ontologies", "patterns", "watch", "queries", "durable", "serve"}
+ALONE = {
+    "aggregates",
+    "owl equality",
+    "ontologies",
+    "patterns",
+    "watch",
+    "queries",
+    "durable",
+    "serve",
+}
 """Experiments without other systems to be installed."""
 
 
@@ -87,7 +97,17 @@ def _experiments(words: list[str]) -> list[str]:
 
 
 def _has_options(name: str) -> bool:
-    with_options = ("owl", "ontologies", "spark", "streams", "imars", "laser", "patterns", "watch")
+    with_options = (
+        "owl",
+        "ontologies",
+        "spark",
+        "streams",
+        "imars",
+        "laser",
+        "aggregates",
+        "patterns",
+        "watch",
+    )
     return name.startswith((*with_options, "queries", "durable", "serve"))
 
 

@@ -217,6 +217,41 @@ MUTANTS = (
 
 CHANGES = (
     Mutant(
+        "a total takes no account of what goes",
+        "signs = np.where(stands[moved], 1, -1).tolist()",
+        "signs = np.where(stands[moved], 1, 0).tolist()",
+    ),
+    Mutant(
+        "a total takes rows twice in a change of rules",
+        "for seen, standing in self._seen:",
+        "for seen, standing in self._seen[:0]:",
+    ),
+    Mutant(
+        "a change that is undone stays in the totals",
+        "total.take(step.changes, -1)",
+        "total.take(step.changes, 0)",
+    ),
+    Mutant(
+        "a change that is undone leaves the value of a group",
+        "total.shown = step.shown",
+        "total.shown = total.shown",
+    ),
+    Mutant(
+        "the keys of a chunk that was split are counted with the first half",
+        "self._sizes[at : at + 1] = size, self._sizes[at] - size",
+        "self._sizes[at : at + 1] = self._sizes[at], size",
+    ),
+    Mutant(
+        "a percentage begins one place too late",
+        "math.ceil(share * len(self._bag)) - 1",
+        "math.ceil(share * len(self._bag))",
+    ),
+    Mutant(
+        "squares that go stay in a deviation",
+        "self._wholes += amount * amount * count",
+        "self._wholes += amount * amount * abs(count)",
+    ),
+    Mutant(
         "a reason that is lost still counts",
         "count_reason(cells, support, -1)",
         "count_reason(cells, support, 0)",

@@ -10,7 +10,6 @@ Out: signed rows of answers.
 - `first_rows`: what a step is filled with, in columns until it is asked for
 - `join_workers`: joins, semi-joins and anti-joins
 - `reachability`: property paths: what seeds reach along edges
-- `ordered_values`: the values of a group in their order, which come and go
 - `group_totals`: aggregates, by adding and taking away
 - `conditions`: filters that ids alone decide
 - `large_integers`: calculations beyond the 64 bits of pyoxigraph
@@ -23,5 +22,5 @@ Out: signed rows of answers.
 - `memory_use`: how many bytes the steps keep
 
 Paper: Gergatsoulis and Damigos (delta answers); beyond it all of SPARQL.
-Design: docs/design/0010-answers-as-flows.md
+Design: docs/design/0010-answers-as-flows.md, docs/design/0031-running-totals.md
 """

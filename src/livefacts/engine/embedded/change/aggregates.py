@@ -4,8 +4,6 @@ Each group has a running total (`model.running_totals`), which takes the rows th
 those that have gone; no other row is looked at.  What a change has done to totals is noted, so
 that rolling it back takes that away again.  A total that was interrupted while it changed is made
 anew from the rows that are there, when its group next changes.
-
-Design: docs/design/0027-running-totals.md
 """
 
 from __future__ import annotations
