@@ -24,6 +24,7 @@ from livefacts.language.formula import (
 from livefacts.language.program import Program, Rule
 from livefacts.language.rule_text import write_fact, write_formula, write_program, write_rule
 from livefacts.model.facts import Fact, Symbol
+from livefacts.model.running_totals import IN_RULES
 from livefacts.syntax.rule_sets import open_rules
 from livefacts.syntax.rulelang.rule_parser import parse, ready_names
 
@@ -85,13 +86,23 @@ expressions = st.recursive(
 )
 comparisons = st.builds(Comparison, expressions, st.sampled_from(COMPARISONS), expressions)
 simple = st.one_of(atoms, comparisons, st.builds(Negation, atoms))
-aggregates = st.builds(
-    Aggregate,
-    variables,
-    st.sampled_from(AGGREGATES),
-    st.lists(variables, min_size=1, max_size=3).map(tuple),
-    st.lists(simple, min_size=1, max_size=3).map(tuple),
-)
+
+
+def aggregates_of(function: str) -> st.SearchStrategy[Aggregate]:
+    """Aggregates with what this function lists and is told."""
+    sort = IN_RULES[function]
+    told = {"percent": st.sampled_from(["0", "37.5", "100"]), "separator": st.none() | st.text()}
+    return st.builds(
+        Aggregate,
+        variables,
+        st.just(function),
+        st.lists(variables, min_size=sort.values, max_size=3).map(tuple),
+        st.lists(simple, min_size=1, max_size=3).map(tuple),
+        parameter=told.get(sort.parameter, st.none()),
+    )
+
+
+aggregates = st.sampled_from(AGGREGATES).flatmap(aggregates_of)
 rules = st.builds(
     Rule,
     st.none() | atoms,
