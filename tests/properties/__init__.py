@@ -32,6 +32,7 @@ A module has the same name in all three packages when it is about the same kind 
 | skewed graphs, and cycles in them | (in the test) | (every order of the variables, in the test) | | `test_join_orders` |
 | expressions, and columns of odd terms | `expressions` | (pyoxigraph row by row, in the test) | | `test_column_expressions` |
 | bags of rows that share variables | `solutions` | (nested loops, in the test) | | `test_solution_joins` |
+| groups of which values come and go, in rules, windows, watches and registered queries | `expressions` | (definitions, in the test) | | `test_aggregates` |
 | groups and orders of odd terms | `expressions` | (totals of continuous queries, and pyoxigraph, in the test) | | `test_row_groups` |
 | queries after every change | `queries` | (pyoxigraph) | | `test_queries` |
 | proofs of what holds and what does not | `programs` | `proofs` | | `test_explanations` |

@@ -36,7 +36,7 @@ from livefacts.model.values import value_of
 from livefacts.model.work_bounds import look
 from livefacts.plan.continuous.flow import NEVER_BOUND, column, position_of, positions_in
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.terms.id_terms import NumberedTerms
+from livefacts.store.terms.known_numbers import NumberedTerms
 
 REMEMBERED = 1 << 16
 """How many values an expression remembers."""

@@ -18,7 +18,7 @@ from livefacts.engine.patterns.signed_rows import SignedRows, consolidated
 from livefacts.model.running_totals import IN_SPARQL, Distinctly, Running
 from livefacts.plan.continuous.flow import Group, Total
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.terms.id_terms import IdTerms
+from livefacts.store.terms.known_numbers import IdTerms
 
 OF_NUMBERS = frozenset({"SUM", "AVG", "STDDEV", "PERCENTILE", "ARGMIN", "ARGMAX"})
 

@@ -33,7 +33,7 @@ from livefacts.language.formula import Variable
 from livefacts.model.numbers import NumberKind
 from livefacts.model.running_totals import IN_SPARQL, Summing, average_of_query, sum_of_query
 from livefacts.model.values import Text, value_of
-from livefacts.store.terms.id_terms import IdTerms, NumberedTerms
+from livefacts.store.terms.known_numbers import IdTerms, NumberedTerms
 
 HALF = 27
 """Bits of a double that are added by themselves, so that no sum of them overflows."""

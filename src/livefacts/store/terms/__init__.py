@@ -9,7 +9,7 @@ Out: ids; and terms or texts again for ids.
 - `text_table`: texts of terms in one heap, found by hash
 - `dictionary`: term to id and back: the one place where that happens in a process
 - `id_reader`: the same for readers, in a table that stays as it is
-- `id_terms`: the numbers and terms that ids stand for, as totals ask
+- `known_numbers`: the numbers and terms that ids stand for, as totals ask
 - `ntriples`: lines of N-Triples and N-Quads to rows of ids
 - `decoder`: many texts to terms at once
 - `id_writer`: ids to text, as kernels

@@ -24,13 +24,13 @@ from livefacts.model.work_bounds import look
 from livefacts.plan.rules.operators import AggregatePlan
 from livefacts.store.facts import bits, layout
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.terms.id_terms import UNBOUND, IdTerms
+from livefacts.store.terms.known_numbers import UNBOUND, IdTerms
 
 Group = tuple[int, ...]
 ROW_BITS = 0xFFFFFFFF
 
 
-class GroupTotal:
+class KeptTotal:
     """The total of one group, how many rows it has, and the value that it shows; UNBOUND for none."""
 
     __slots__ = ("rows", "running", "shown")
@@ -76,7 +76,7 @@ class BoundAggregate:
         self._target_name = int(dictionary.encode_one(Symbol(plan.target.name)))
         self._source_index = store.index(self._source, range(1 + plan.groups))
         self._sort = IN_RULES[plan.function]
-        self._groups: dict[Group, GroupTotal] = {}
+        self._groups: dict[Group, KeptTotal] = {}
         self._unknown: set[Group] = set()
         """The groups whose totals were left half changed."""
         self._epoch = -1
@@ -184,10 +184,10 @@ class BoundAggregate:
             if new != UNBOUND:
                 begun.append([self._target_name, *group, new])
 
-    def _nothing(self) -> GroupTotal:
-        return GroupTotal(self._sort.running(self._terms, self._plan.parameter))
+    def _nothing(self) -> KeptTotal:
+        return KeptTotal(self._sort.running(self._terms, self._plan.parameter))
 
-    def _value(self, total: GroupTotal) -> int:
+    def _value(self, total: KeptTotal) -> int:
         """The id of the aggregate of one group; UNBOUND if the group has no row."""
         if not total.rows:
             return UNBOUND
@@ -197,7 +197,7 @@ class BoundAggregate:
             self._warn()
         return found
 
-    def _made_anew(self, group: Group) -> GroupTotal:
+    def _made_anew(self, group: Group) -> KeptTotal:
         """The total of a group, from the rows that are there; it shows what is stored."""
         rows = self._store.chain(self._source, self._source_index, (self._source_name, *group))
         rows = rows[self._is_standing(self._source, rows)]
