@@ -154,15 +154,20 @@ class SavedFolder:
         """Go on from the moment at which the version was written."""
         found = read_noted(self.path, self._commit.notes[TIME])
         moment = saved_time.unpacked(found, state.dictionary)
-        try:
-            state.moved(state.streams.change(saved_time.resume(state.streams, moment)))
-        finally:
-            state.complete()
-        state.streams.beginnings.resume(moment.began)
+        go_on_at(state, moment)
         if moment.queries is not None:
             state.queries().resume(moment.queries)
         if moment.events is not None:
             state.streams.events = restored_events(moment.events, state.streams)
+
+
+def go_on_at(state: State, moment: SavedTime) -> None:
+    """A state whose time has not begun goes on at a moment."""
+    try:
+        state.moved(state.streams.change(saved_time.resume(state.streams, moment)))
+    finally:
+        state.complete()
+    state.streams.beginnings.resume(moment.began)
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:

@@ -8,5 +8,8 @@ Out: a table of answers, or a file of them for each batch.
 - `answer_rows`: what was concluded or reported, as rows
 - `answer_files`: a table, or a folder of files, that has each batch once
 - `stream_reasoner`: a batch taken in, its answers written, and both done once
+- `keyed_groups`: a program followed for each key by itself, as values
+- `keyed_stream`: these groups in the tasks of Spark
+- `keyed_answers`: what they have found, written once
 - `stream_pipeline`: the door: `register` and `run`
 """

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from pyoxigraph import NamedNode, Triple
+
 from livefacts.errors import LivefactsError
 from livefacts.kb.rule_table import stored_program
+from livefacts.language.formula import Family
 from livefacts.language.program import NO_PROGRAM, Program
 from livefacts.model.facts import Fact
 from livefacts.service.knowledge.recorder import ORIGIN, Origin
@@ -43,6 +46,14 @@ class KnowledgeBackground:
     def program(self) -> Program:
         """The rules at that version."""
         return self._rules(self.version)
+
+    def statements(self) -> tuple[Triple | Fact, ...]:
+        """What is asserted at that version."""
+        return tuple(self._facts(0, self.version).statements())
+
+    def families(self) -> frozenset[Family]:
+        """The predicates of what is asserted at that version."""
+        return self._facts(0, self.version).families()
 
     def _rules(self, version: int) -> Program:
         if not version:
@@ -113,6 +124,15 @@ class _Difference:
         text = "".join(f"{_triple(row)} .\n" for row in self.triples())
         yield from (quad.triple for quad in parse_rdf(text, RdfFormat.N_TRIPLES))
         yield from self.predicates()
+
+    def families(self) -> frozenset[Family]:
+        """The predicates of all of it."""
+        if not self._at:
+            return frozenset()
+        triples = self._asserted("triples", self._at, ("p",)).distinct().collect()
+        names = self._asserted("predicates", self._at, ("name",)).distinct().collect()
+        iris = (NamedNode(row.p[1:-1]) for row in triples)
+        return frozenset([*iris, *(row.name for row in names)])
 
     def _new(self, kind: str, columns: tuple[str, ...]) -> Iterator[Any]:
         if not self._at:

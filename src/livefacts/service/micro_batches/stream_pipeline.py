@@ -10,11 +10,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from livefacts.engine.spark.jobs.tasks import cores_of
 from livefacts.engine.spark.pipeline import Pipeline
 from livefacts.errors import InputError, LivefactsError, OptionError
 from livefacts.kb.stores.address import is_remote
-from livefacts.language.program import NO_PROGRAM, Program
+from livefacts.language.checks.partitioning import Partitioning, partitioning_of
+from livefacts.language.formula import Timed
+from livefacts.language.program import NO_PROGRAM, Program, Rule
 from livefacts.service.micro_batches.answer_files import DELTA, PATCH, answer_files
+from livefacts.service.micro_batches.answer_rows import Conclusions
 from livefacts.service.micro_batches.batch_events import (
     ARRIVAL,
     CLOCK,
@@ -22,6 +26,9 @@ from livefacts.service.micro_batches.batch_events import (
     RowReading,
     rows_of,
 )
+from livefacts.service.micro_batches.keyed_answers import KeyedAnswers, event_time_of, kept_query
+from livefacts.service.micro_batches.keyed_groups import KeyedProgram
+from livefacts.service.micro_batches.keyed_stream import KeyedQuery, answers_by_key
 from livefacts.service.micro_batches.knowledge_background import KnowledgeBackground
 from livefacts.service.micro_batches.stream_reasoner import (
     PROGRAM,
@@ -98,19 +105,104 @@ class StreamPipeline(Pipeline):
         source: DataFrame,
         to: str,
         name: str = "program",
+        keys: bool | int = False,
         **options: Unpack[FollowOptions],
     ) -> RunningStream:
         """Follow a program with time over a stream: what its rules conclude comes (+) and goes (-).
 
         A row of its answers has the batch, the time point, `op` and the fact.  The options are
-        those of `register`.
+        those of `register`.  With `keys`, so many groups of keys (True: two for each core) have a
+        reasoner each, in tasks; that is refused, with the reason, where facts of different keys can
+        meet: `partitioning(rules)` says so before.  The background stays as it was at the beginning.
         """
         from livefacts.language.checks.safety import check
         from livefacts.language.rule_text import write_program
 
         program = open_rules(rules)
         check(program)
-        return self._follow(PROGRAM, write_program(program), program, name, source, to, options)
+        text = write_program(program)
+        if keys:
+            return self._follow_by_key(text, program, name, source, to, int(keys), options)
+        return self._follow(PROGRAM, text, program, name, source, to, options)
+
+    def partitioning(self, rules: RuleSource, *, version: int | None = None) -> Partitioning:
+        """Whether a program can be followed for each key by itself, and why not: `print` shows it."""
+        background = KnowledgeBackground(self, version)
+        return partitioning_of(self._whole(open_rules(rules), background), background.families())
+
+    def plan(self, rules: RuleSource | None = None) -> str:
+        """How rules are followed, in words: these, or those of the knowledge base."""
+        if rules is not None and any(map(_looks_at_time, open_rules(rules).rules)):
+            found = self.partitioning(rules)
+            way = "by run(), in one reasoner in the driver"
+            return f"{way}{'; with keys=True' if found.is_proven else ''}\n{found}"
+        return super().plan(rules)
+
+    def _whole(self, program: Program, background: KnowledgeBackground) -> Program:
+        """The rules of a program with those of the knowledge base."""
+        return background.program().joined(program)
+
+    def _follow_by_key(
+        self,
+        text: str,
+        program: Program,
+        name: str,
+        source: DataFrame,
+        to: str,
+        keys: int,
+        options: FollowOptions,
+    ) -> RunningStream:
+        folder = self._stream_folder(name, options.get("checkpoint"))
+        groups = keys if keys > 1 else 2 * cores_of(self.session)
+        asked = self._query_of(PROGRAM, text, options)
+        known = kept_query(folder, asked, self._version(options), groups)
+        background = KnowledgeBackground(self, known.version)
+        whole = self._whole(program, background)
+        found = partitioning_of(whole, background.families())
+        if not found.is_proven:
+            raise LivefactsError(
+                f"this program cannot be followed by key: {'; '.join(found.reasons)}",
+                hint="leave keys out: one reasoner in the driver follows any program",
+            )
+        tick = options.get("tick")
+        reading = self._reading(options, program, background)
+        keyed = KeyedProgram(
+            whole,
+            found,
+            known.groups,
+            background.statements(),
+            tick,
+            Conclusions.of(program).families,
+        )
+        query = KeyedQuery(keyed, reading, tuple(event_time_of(asked, reading.tick).items()))
+        answers = answer_files(to, options.get("format", DELTA), name, self.base.options)
+        rows = answers_by_key(self._rows(source, reading), query)
+        stream = KeyedAnswers(folder, answers, str(found))
+        return RunningStream.start(stream, rows, options.get("trigger"))
+
+    def _version(self, options: FollowOptions) -> int:
+        return KnowledgeBackground(self, options.get("version")).version
+
+    def _query_of(self, kind: str, text: str, options: FollowOptions) -> StreamQuery:
+        return StreamQuery(
+            kind,
+            text,
+            options.get("lateness", 0),
+            options.get("late", "wait"),
+            options.get("idle"),
+            options.get("max_ahead", "1 h"),
+            options.get("tick"),
+        )
+
+    def _reading(
+        self, options: FollowOptions, program: Program, background: KnowledgeBackground
+    ) -> RowReading:
+        tick = _tick_of(options.get("tick"), program, background)
+        return RowReading.of(options.get("json_map"), options.get("when", IN_VALUE), tick)
+
+    def _rows(self, source: DataFrame, reading: RowReading) -> DataFrame:
+        rows = rows_of(source)
+        return rows.union(self._clock()) if reading.when == ARRIVAL else rows
 
     def _follow(
         self,
@@ -123,22 +215,11 @@ class StreamPipeline(Pipeline):
         options: FollowOptions,
     ) -> RunningStream:
         folder = self._stream_folder(name, options.get("checkpoint"))
-        asked = StreamQuery(
-            kind,
-            text,
-            options.get("lateness", 0),
-            options.get("late", "wait"),
-            options.get("idle"),
-            options.get("max_ahead", "1 h"),
-            options.get("tick"),
-        )
+        asked = self._query_of(kind, text, options)
         background = KnowledgeBackground(self, options.get("version"))
-        tick = _tick_of(options.get("tick"), program, background)
-        reading = RowReading.of(options.get("json_map"), options.get("when", IN_VALUE), tick)
+        reading = self._reading(options, program, background)
         answers = answer_files(to, options.get("format", DELTA), name, self.base.options)
-        rows = rows_of(source)
-        if reading.when == ARRIVAL and source.isStreaming:
-            rows = rows.union(self._clock())
+        rows = self._rows(source, reading)
         reasoner = StreamReasoner(
             folder,
             asked,
@@ -148,7 +229,7 @@ class StreamPipeline(Pipeline):
             background,
             upgrade=options.get("upgrade", False),
         )
-        return RunningStream.start(reasoner.open(), rows, name, options.get("trigger"))
+        return RunningStream.start(reasoner.open(), rows, options.get("trigger"))
 
     def _clock(self) -> DataFrame:
         """A row a second, so that there is a batch when a source is silent."""
@@ -180,6 +261,10 @@ class StreamPipeline(Pipeline):
         return self.base.path.folder / STREAMS / name
 
 
+def _looks_at_time(rule: Rule) -> bool:
+    return rule.at is not None or any(isinstance(each, Timed) for each in rule.body)
+
+
 def _tick_of(tick: str | None, program: Program, background: KnowledgeBackground) -> Any:
     from livefacts.model.durations import read_duration
 
@@ -189,7 +274,7 @@ def _tick_of(tick: str | None, program: Program, background: KnowledgeBackground
 class RunningStream:
     """A query or a program that follows a stream; Spark's StreamingQuery with its reasoner."""
 
-    def __init__(self, stream: StreamReasoner, query: Any) -> None:
+    def __init__(self, stream: StreamReasoner | KeyedAnswers, query: Any) -> None:
         self.stream = stream
         self.query = query
         """Spark's own."""
@@ -197,9 +282,8 @@ class RunningStream:
     @classmethod
     def start(
         cls,
-        stream: StreamReasoner,
+        stream: StreamReasoner | KeyedAnswers,
         rows: DataFrame,
-        name: str,
         trigger: Mapping[str, Any] | None,
     ) -> RunningStream:
         """Begin to follow a stream."""
@@ -237,6 +321,11 @@ class RunningStream:
             self.stream.close()
 
     @property
+    def plan(self) -> str:
+        """How it is followed, in words."""
+        return self.stream.plan
+
+    @property
     def is_active(self) -> bool:
         """Whether it follows its stream."""
         return bool(self.query.isActive)
@@ -248,7 +337,7 @@ class RunningStream:
         self.stop()
 
 
-def _taking(stream: StreamReasoner) -> Callable[[DataFrame, int], None]:
+def _taking(stream: StreamReasoner | KeyedAnswers) -> Callable[[DataFrame, int], None]:
     def take(frame: DataFrame, batch: int) -> None:
         try:
             stream.take(frame.toArrow(), batch)

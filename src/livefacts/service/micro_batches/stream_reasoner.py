@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from livefacts.errors import LivefactsError
 from livefacts.journal import file_operations
+from livefacts.language.checks.partitioning import partitioning_of
 from livefacts.language.program import Program
 from livefacts.service.knowledge.recorder import ORIGIN, Origin
 from livefacts.service.micro_batches.answer_files import AnswerFiles
@@ -120,8 +121,8 @@ class StreamReasoner:
     def open(self) -> StreamReasoner:
         """Go on where the folder stands, or begin."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        before = self._asked_before()
-        self._done = Done(**(_read(self.folder / DONE) or {}))
+        before = asked_before(self.folder, self.asked, upgrade=self.upgrade)
+        self._done = Done(**(read_noted(self.folder / DONE) or {}))
         options = {"tick": self.asked.tick} if self.asked.tick else {}
         self.reasoner = open_folder(
             self.folder / REASONER, None, durability="none", keep=KEEP, **options
@@ -144,20 +145,7 @@ class StreamReasoner:
             lateness=asked.lateness, late=asked.late, idle=asked.idle, max_ahead=asked.max_ahead
         )
         reasoner.sync()
-        _write(self.folder / ASKED, asdict(asked))
-
-    def _asked_before(self) -> Mapping[str, Any] | None:
-        """What was asked at this place before; another query is refused, unless it is to be the next."""
-        before = _read(self.folder / ASKED)
-        if before is None or before == asdict(self.asked) or self.upgrade:
-            return before
-        differs = [name for name, value in asdict(self.asked).items() if before.get(name) != value]
-        raise LivefactsError(
-            f"the checkpoint {self.folder} belongs to another query: {', '.join(differs)} "
-            "is not what it was",
-            hint="give this one another name=, which begins anew; or upgrade=True, and it goes on "
-            "from here with what the old one has seen",
-        )
+        write_noted(self.folder / ASKED, asdict(asked))
 
     def _change(self, before: Mapping[str, Any]) -> None:
         """From here on another query or other rules look at the same stream."""
@@ -172,9 +160,17 @@ class StreamReasoner:
             for known in self.reasoner.registered().values():
                 known.close()
             self._done.report = 0
-            _write(self.folder / DONE, asdict(self._done))
+            write_noted(self.folder / DONE, asdict(self._done))
             if self.program.rules:
                 self.reasoner.apply(add_rules=self.program)
+
+    @property
+    def plan(self) -> str:
+        """How it is followed, in words."""
+        if self._query is not None:
+            return f"one reasoner in the driver\n{self._query.plan}"
+        found = partitioning_of(Program(self.reasoner.rules))
+        return f"one reasoner in the driver\n{found}"
 
     def close(self) -> None:
         """Let others open the folder."""
@@ -196,7 +192,7 @@ class StreamReasoner:
         answers, done = self._answers(batch)
         self.answers.write(batch, answers)
         on_step("after answers")
-        _write(self.folder / DONE, asdict(done))
+        write_noted(self.folder / DONE, asdict(done))
         on_step("after done")
         self._done = done
         if self._query is not None:
@@ -248,12 +244,29 @@ class StreamReasoner:
         return table, Done(batch, self.reasoner.seq, number)
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def asked_before(
+    folder: Path, asked: StreamQuery, *, upgrade: bool = False
+) -> Mapping[str, Any] | None:
+    """What was asked at this place before; another query is refused, unless it is to be the next."""
+    before = read_noted(folder / ASKED)
+    differs = [name for name, value in asdict(asked).items() if (before or {}).get(name) != value]
+    if before is None or not differs or upgrade:
+        return before
+    raise LivefactsError(
+        f"the checkpoint {folder} belongs to another query: {', '.join(differs)} is not what it was",
+        hint="give this one another name=, which begins anew; or upgrade=True, and it goes on "
+        "from here with what the old one has seen",
+    )
+
+
+def read_noted(path: Path) -> dict[str, Any] | None:
+    """What stands in a file of JSON, if it is there."""
     if not path.exists():
         return None
     found: dict[str, Any] = json.loads(path.read_text())
     return found
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
+def write_noted(path: Path, content: Mapping[str, Any]) -> None:
+    """Have it there as a whole."""
     file_operations.replace_file(path, json.dumps(content).encode())

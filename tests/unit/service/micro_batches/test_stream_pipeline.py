@@ -85,3 +85,35 @@ def test_reports_of_a_query_are_rows_of_a_table(spark: Any, kb: Path, tmp_path: 
     pipeline.register(QUERY, source=text_of(spark, come), to=str(to), trigger=ONCE).await_end()
     (row,) = DeltaTable(str(to)).to_pyarrow_table().to_pylist()
     assert (row["batch"], row["time"], row["s"], row["r"]) == (0, 2, f"<{X}ann>", f"<{X}house>")
+
+
+def test_a_program_that_is_proven_is_followed_by_key_and_says_so(
+    spark: Any, kb: Path, tmp_path: Path
+) -> None:
+    pipeline, come, to = Pipeline(spark, kb), tmp_path / "in", tmp_path / "answers"
+    assert "its subject" in pipeline.plan(RULES)
+    given: dict[str, Any] = {"to": str(to), "format": "jsonl", "trigger": ONCE}
+    names = ["ann", "ben", "cleo"] * 2
+    lines = [fact(who, "hall", 2 * time) for time, who in enumerate(names, 1)]
+    for number in (0, 1):
+        put(come, number, *lines[3 * number : 3 * number + 3])
+        found = pipeline.run(
+            RULES, source=text_of(spark, come), keys=3, checkpoint=tmp_path / "k", **given
+        )
+        found.await_end()
+    whole = {**given, "to": str(tmp_path / "whole"), "checkpoint": tmp_path / "w"}
+    pipeline.run(RULES, source=text_of(spark, come), **whole).await_end()
+    told = [
+        sorted((row["time"], row["op"], row["fact"]) for row in rows_in(folder))
+        for folder in (to, tmp_path / "whole")
+    ]
+    assert told[0] == told[1]
+    assert len(told[0]) > 3
+    with pytest.raises(LivefactsError, match="concludes something without the key"):
+        pipeline.run(
+            f"@prefix : <{X}> . [:all, :near, ?r] :- sometime [?s, :in, ?p] in [2], [?p, :of, ?r] .",
+            source=text_of(spark, come),
+            keys=True,
+            name="none",
+            **given,
+        )
