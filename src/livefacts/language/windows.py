@@ -110,6 +110,11 @@ class SessionWindow:
 Window: TypeAlias = TimeWindow | SteppedWindow | PastWindow | FactWindow | SessionWindow
 
 
+def is_by_time(window: Window) -> bool:
+    """Whether what is inside depends on times alone, and not on what else arrives."""
+    return not isinstance(window, FactWindow | SessionWindow)
+
+
 @dataclass(frozen=True, slots=True)
 class TimeExtent:
     """The time points from `older` to `newer` before the last point of a grid."""

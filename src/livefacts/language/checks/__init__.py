@@ -10,7 +10,7 @@ Out: strata (which rules must be complete before which), a `RuleError` with a pl
 - `strata_change`: the strata of a program that changes by a few rules
 - `relevance`: the rules whose conclusions can matter to a query
 - `symmetry`: constraints that find one violation in several orders
-- `partitioning`: whether a program can be followed for each key by itself, and why not
+- `key_partitions`: whether a program can be followed for each key by itself, and why not
 - `exchangeability`: whether rules can tell equal things apart, for merging
 - `warnings`: rules that are followed as written, but hardly meant so
 

@@ -10,6 +10,7 @@ What a group knows is a value: the clock, and the facts that can still matter.
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,20 +21,22 @@ from zlib import crc32
 from pyoxigraph import Triple
 
 from livefacts.errors import InputError
-from livefacts.language.checks.partitioning import Partitioning
+from livefacts.language.checks.key_partitions import Partitioning
 from livefacts.language.formula import Family
 from livefacts.language.program import Program
 from livefacts.model.facts import Fact
+from livefacts.service.folder.saved_state import go_on_at
 from livefacts.service.micro_batches.answer_rows import CAME, WENT, Conclusions, TimedChange
 from livefacts.service.reasoner.clocked_program import Follower, TickChange
 from livefacts.service.reasoner.facade import Reasoner
 from livefacts.service.streams.event_time import EventTime
+from livefacts.service.streams.saved_time import moment_of, unpacked
 from livefacts.syntax.stream_files import Event
 
 Statement = Triple | Fact
 
 
-class GroupStep(NamedTuple):
+class KeyStep(NamedTuple):
     """Facts that arrive when the clock stands at `now`; without facts, the clock goes on to there."""
 
     now: int | None
@@ -94,16 +97,16 @@ class GlobalClock:
         self._clock = _Clock()
         self._events = EventTime(self._clock, **event_time)
 
-    def take(self, events: Iterable[Event]) -> dict[int, list[GroupStep]]:
+    def take(self, events: Iterable[Event]) -> dict[int, list[KeyStep]]:
         """What each group is to do, in order; each hears where the clock stands at the end."""
-        steps: dict[int, list[GroupStep]] = {group: [] for group in range(self._keyed.groups)}
+        steps: dict[int, list[KeyStep]] = {group: [] for group in range(self._keyed.groups)}
         for event in events:
             give = self._events.retract if event.retracts else self._events.push
             give(event.facts, event.time, event.stream)
             for now, facts, at, stream in self._clock.taken():
-                self._split(steps, GroupStep(now, None, at, stream, facts, event.retracts))
+                self._split(steps, KeyStep(now, None, at, stream, facts, event.retracts))
         self._events.move()
-        end = GroupStep(self._clock.now, self._clock.first)
+        end = KeyStep(self._clock.now, self._clock.first)
         return {
             group: [each._replace(first=self._clock.first) for each in made] + [end]
             for group, made in steps.items()
@@ -118,7 +121,7 @@ class GlobalClock:
         """The latest time that was seen."""
         return self._events.latest
 
-    def _split(self, steps: dict[int, list[GroupStep]], step: GroupStep) -> None:
+    def _split(self, steps: dict[int, list[KeyStep]], step: KeyStep) -> None:
         by_group: dict[int, list[Statement]] = {}
         for fact in step.facts:
             by_group.setdefault(self._keyed.group_of(fact), []).append(fact)
@@ -170,13 +173,26 @@ class _Clock:
         return found
 
 
+class ValueReasoner(Reasoner):
+    """A reasoner whose time is a value, for one that has the same rules and the same background."""
+
+    def saved_time(self) -> str:
+        """The clock, and what streams have brought that can still matter, as JSON."""
+        state = self._state
+        return json.dumps(moment_of(state.streams).packed(state.dictionary.reader()))
+
+    def resume_time(self, saved: str) -> None:
+        """Go on at a moment that `saved_time` gave."""
+        go_on_at(self._state, unpacked(json.loads(saved), self._state.dictionary))
+
+
 class KeyedGroup:
     """The reasoner of one group of keys."""
 
     def __init__(self, keyed: KeyedProgram, group: int, saved: bytes | None = None) -> None:
         self._keyed, self._group = keyed, group
-        self._reasoner: Reasoner | None = None
-        self._waiting: list[GroupStep] = []
+        self._reasoner: ValueReasoner | None = None
+        self._waiting: list[KeyStep] = []
         self._found: list[TimedChange] = []
         if saved is not None:
             first, time, self._waiting = pickle.loads(saved)
@@ -185,14 +201,14 @@ class KeyedGroup:
 
     def _make(self, first: int, time: str | None = None) -> None:
         keyed = self._keyed
-        reasoner = Reasoner(rules=keyed.program, start=first, tick=keyed.tick)
+        reasoner = ValueReasoner(rules=keyed.program, start=first, tick=keyed.tick)
         reasoner.add([*keyed.background])
         if time is not None:
             reasoner.resume_time(time)
         self._reasoner, self._first = reasoner, first
         self._follower = Follower(reasoner, self._see, everything=True)
 
-    def take(self, steps: Iterable[GroupStep]) -> list[TimedChange]:
+    def take(self, steps: Iterable[KeyStep]) -> list[TimedChange]:
         """Do what is to be done; what came and went of the keys of this group."""
         self._found = []
         for step in steps:
@@ -207,7 +223,7 @@ class KeyedGroup:
                 self._do(each)
         return self._found
 
-    def _do(self, step: GroupStep) -> None:
+    def _do(self, step: KeyStep) -> None:
         follower = self._follower
         if step.now is not None and (follower.now is None or follower.now < step.now):
             follower.advance(step.now)

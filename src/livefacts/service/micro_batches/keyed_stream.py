@@ -26,9 +26,9 @@ from livefacts.service.micro_batches.batch_events import (
 )
 from livefacts.service.micro_batches.keyed_groups import (
     GlobalClock,
-    GroupStep,
     KeyedGroup,
     KeyedProgram,
+    KeyStep,
 )
 from livefacts.syntax.input.rejects import Reject, Rejects
 from livefacts.syntax.stream_files import Event
@@ -150,7 +150,7 @@ class GroupReasoner:
             yield pd.DataFrame({"time": 0, "op": REJECTED, "fact": texts})
             return
         group = self._group(int(part))
-        steps: Sequence[GroupStep] = [
+        steps: Sequence[KeyStep] = [
             step for _, packed in told for step in pickle.loads(bytes(packed))
         ]
         changes = group.take(steps)

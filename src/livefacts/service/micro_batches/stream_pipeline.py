@@ -14,7 +14,7 @@ from livefacts.engine.spark.jobs.tasks import cores_of
 from livefacts.engine.spark.pipeline import Pipeline
 from livefacts.errors import InputError, LivefactsError, OptionError
 from livefacts.kb.stores.address import is_remote
-from livefacts.language.checks.partitioning import Partitioning, partitioning_of
+from livefacts.language.checks.key_partitions import Partitioning, partitioning_of
 from livefacts.language.formula import Timed
 from livefacts.language.program import NO_PROGRAM, Program, Rule
 from livefacts.service.micro_batches.answer_files import DELTA, PATCH, answer_files

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from livefacts.errors import LivefactsError
 from livefacts.journal import file_operations
-from livefacts.language.checks.partitioning import partitioning_of
+from livefacts.language.checks.key_partitions import partitioning_of
 from livefacts.language.program import Program
 from livefacts.service.knowledge.recorder import ORIGIN, Origin
 from livefacts.service.micro_batches.answer_files import AnswerFiles

@@ -6,7 +6,6 @@ changed, what violates a constraint, and any SPARQL query.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -356,21 +355,6 @@ class Reasoner(Exchange):
         if tick is not None:
             self._state.complete()
         return tick
-
-    @one_at_a_time
-    def saved_time(self) -> str:
-        """The clock, and what streams have brought that can still matter, as JSON."""
-        from livefacts.service.streams.saved_time import moment_of
-
-        return json.dumps(moment_of(self._state.streams).packed(self._state.dictionary.reader()))
-
-    @one_at_a_time
-    def resume_time(self, saved: str) -> None:
-        """Go on at a moment that `saved_time` gave, with the same rules and background."""
-        from livefacts.service.folder.saved_state import go_on_at
-        from livefacts.service.streams.saved_time import unpacked
-
-        go_on_at(self._state, unpacked(json.loads(saved), self._state.dictionary))
 
     # what is true
 

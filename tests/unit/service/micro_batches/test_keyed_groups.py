@@ -10,15 +10,15 @@ import pytest
 from tests.properties.generate.stream_histories import draw_program, draw_stock
 
 import livefacts as lf
-from livefacts.language.checks.partitioning import Partitioning, partitioning_of
+from livefacts.language.checks.key_partitions import Partitioning, partitioning_of
 from livefacts.language.program import Program
 from livefacts.model.facts import Fact, Symbol
 from livefacts.service.micro_batches.answer_rows import Conclusions, TimedChange
 from livefacts.service.micro_batches.keyed_groups import (
     GlobalClock,
-    GroupStep,
     KeyedGroup,
     KeyedProgram,
+    KeyStep,
     netted,
 )
 from livefacts.service.reasoner.clocked_program import Follower, TickChange
@@ -175,7 +175,7 @@ def test_a_step_without_facts_moves_silent_keys() -> None:
     keyed = KeyedProgram(program, partitioning_of(program, BACKGROUND), 1, KNOWN)
     group = KeyedGroup(keyed, 0)
     (fact,) = parse("reading(a, 1) .").facts
-    first = group.take([GroupStep(None, 1, 1, None, (fact,)), GroupStep(1, 1)])
+    first = group.take([KeyStep(None, 1, 1, None, (fact,)), KeyStep(1, 1)])
     assert "quiet(a)" not in {str(change.fact) for change in first}
-    later = group.take([GroupStep(9, 1)])
+    later = group.take([KeyStep(9, 1)])
     assert ("+", "quiet(a)") in {(each.op, str(each.fact)) for each in later}

@@ -7,8 +7,7 @@ comes from the background alone is the same for all of them, and conclusions fro
 that concludes something with a key from the background does so everywhere, and who has the key
 reports it.  So negation is no obstacle: what it denies has the key.
 
-What looks at the facts of all keys at once decides against it: windows that count facts or follow
-sessions, totals over keys, joins between keys, and conclusions without the key.
+What looks at the facts of all keys at once decides against it: windows that are not by time, totals over keys, joins between keys, and conclusions without the key.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from livefacts.language.formula import (
     family_of,
 )
 from livefacts.language.program import Program, Rule
-from livefacts.language.windows import FactWindow, SessionWindow
+from livefacts.language.windows import is_by_time
 
 Positions: TypeAlias = Mapping[Family, int]
 """Which argument of a predicate is its key, from 0; of a triple the subject is 0, the object 1."""
@@ -110,10 +109,8 @@ def _obstacles(program: Program) -> Iterator[str]:
                 break
         for formula in _formulas(rule.body):
             window = formula.window if isinstance(formula, Timed) else None
-            if isinstance(window, FactWindow):
-                yield f"{_named(rule)} has a window that counts the facts of all keys: [{window}]"
-            elif isinstance(window, SessionWindow):
-                yield f"{_named(rule)} has a session, which facts of all keys keep open: [{window}]"
+            if window is not None and not is_by_time(window):
+                yield f"{_named(rule)} has a window that follows the facts of all keys: [{window}]"
 
 
 def _keyed(rules: Sequence[Rule], background: frozenset[Family]) -> set[Family]:
