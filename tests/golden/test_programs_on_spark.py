@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,9 +61,9 @@ def _world(case: str) -> World:
 
 
 @pytest.fixture
-def setting(spark: Any) -> Iterator[Setting]:
+def setting(spark: Any, tmp_path: Path) -> Iterator[Setting]:
     with tiny(spark) as session:
-        yield Setting.of(session, SmallTerms(session), worlds=True)
+        yield Setting.of(session, SmallTerms(session), tmp_path, worlds=True)
 
 
 @pytest.mark.parametrize("steps", [1, pytest.param(3, marks=pytest.mark.thorough)])

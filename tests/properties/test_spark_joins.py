@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,10 +33,10 @@ COMPARED = 8
 
 
 @pytest.fixture
-def setting(spark: Any) -> Iterator[Setting]:
+def setting(spark: Any, tmp_path: Path) -> Iterator[Setting]:
     """Nothing is closed in one task."""
     with tiny(spark) as session:
-        yield Setting.of(session, SmallTerms(session), worlds=True, most=0)
+        yield Setting.of(session, SmallTerms(session), tmp_path, worlds=True, most=0)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

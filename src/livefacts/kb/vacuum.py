@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from livefacts.kb.delta_log import FOLDER, Log, files_at
+from livefacts.kb.marker import EXCHANGE
 from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import COMMITS, SCHEMAS, Commit, KnowledgeBase
 
@@ -56,9 +57,22 @@ def vacuum(
     return Removed(len(found), sum(state.size for state in found.values()))
 
 
+def vacuum_rounds(base: StorePath, now: float | None = None) -> Removed:
+    """Remove the rows of rounds that a change which was cut off has left on a remote store."""
+    before = (time.time() if now is None else now) - SAFE_AGE
+    removed = Removed()
+    for name in (base / EXCHANGE).list():
+        folder = base / EXCHANGE / name
+        files = folder.files("")
+        if all(state.written < before * 1e9 for state in files.values()):
+            folder.delete_folder()
+            removed += Removed(len(files), sum(state.size for state in files.values()))
+    return removed
+
+
 def vacuum_versions(base: KnowledgeBase, kept: Sequence[Commit]) -> Removed:
     """Remove the data files of all tables that none of these commits needs."""
-    removed = vacuum(base.path / COMMITS, [base.version(COMMITS)])
+    removed = vacuum(base.path / COMMITS, [base.version(COMMITS)]) + vacuum_rounds(base.path)
     seqs = {commit.seq for commit in kept}
     others = [commit for commit in base.commits() if commit.seq not in seqs]
     for table in SCHEMAS.keys() - {COMMITS}:

@@ -1,8 +1,7 @@
 """Losses: a pipeline on executors that are processes of their own, some of which are killed.
 
 A task that is chosen kills, once it has sent or written everything: itself, the executor that
-it is in, or the machine that the executor is on, which is a process as well.  Between rounds of
-joins there is nothing of ours in an executor, so the driver kills all executors there.
+it is in, or the machine that the executor is on, which is a process as well.
 
 Run as `python -m tests.unit.engine.spark.losses MASTER FOLDER VICTIM OPERATION...`; what was
 killed is in files `killed-...` of the folder, and states after each operation are printed.
@@ -24,6 +23,7 @@ from typing import Any
 from tests.system.running import SMALL_JAVA
 from tests.unit.engine.spark.test_kills import state, unnamed_after_optimizing
 
+from livefacts.engine.spark.joins import rounds
 from livefacts.spark import Pipeline, session
 
 EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
@@ -37,6 +37,7 @@ GONE = "".join(f"<urn:a{n}> <urn:wrote> <urn:b{n % 17}> .\n" for n in range(0, 6
 CHAIN = "".join(f"[<urn:a{n}>, <urn:near>, <urn:a{n + 1}>] .\n" for n in range(4))
 NEAR = "[?x, <urn:near>, ?z] :- [?x, <urn:near>, ?y], [?y, <urn:near>, ?z] ."
 SECOND = "<urn:a1> <urn:near> <urn:a2> ."
+BY_JOINS = "by joins"
 Operation = Callable[[Pipeline, Path], object]
 
 OPERATIONS: dict[str, tuple[Operation, tuple[str, ...]]] = {
@@ -66,15 +67,15 @@ OPERATIONS: dict[str, tuple[Operation, tuple[str, ...]]] = {
     ),
     "add rules": (
         lambda p, folder: p.change_rules(f"{CHAIN}\n{NEAR}"),
-        ("joins.materialization:kept",),
+        ("joins.kept_rows:write_rows",),
     ),
     "materialize by joins": (
         lambda p, folder: p.materialize(),
-        ("joins.stored_closure:kept", "joins.stored_closure:collect_bucket"),
+        ("joins.kept_rows:write_rows", "joins.stored_closure:collect_bucket"),
     ),
     "update by joins": (
         lambda p, folder: p.update(add="<urn:a4> <urn:near> <urn:a5> .", remove=SECOND),
-        ("joins.level_pass:kept",),
+        ("joins.kept_rows:write_rows", "joins.stored_closure:_write_rows"),
     ),
 }
 """What is done, in this order, and the functions in whose middle something is killed."""
@@ -112,8 +113,6 @@ class Killing:
         here = os.getpid()
         outer = [*parents(here)]
         inside = [number for number in outer if EXECUTOR in command_of(number)]
-        if not inside:
-            return executors()
         machines = [number for number in outer if MACHINE in command_of(number)]
         assert self.victim != "machine" or machines
         return {"worker": [here], "executor": inside, "machine": [*machines, *inside]}[self.victim]
@@ -134,19 +133,28 @@ def command_of(number: int) -> str:
         return ""
 
 
-def executors() -> list[int]:
-    """The executors of this driver, and of the machines that were started for it."""
-    roots = {os.getpid(), *map(int, os.environ.get("MACHINES", "").split())}
-    numbers = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    found = [number for number in numbers if EXECUTOR in command_of(number)]
-    return [number for number in found if not roots.isdisjoint(parents(number))]
+def marks(name: str) -> dict[str, str]:
+    """What is left behind where something was killed in an operation, by function."""
+    return {target: f"killed-{name}-{target}" for target in OPERATIONS[name][1]}
 
 
-def planted(target: str, folder: Path, victim: str) -> None:
+def planted(target: str, mark: Path, victim: str) -> None:
     """Have something killed in the middle of a function."""
     module, name = target.split(":")
     home = importlib.import_module(f"livefacts.engine.spark.{module}")
-    setattr(home, name, Killing(getattr(home, name), folder / f"killed-{target}", victim))
+    setattr(home, name, Killing(getattr(home, name), mark, victim))
+
+
+def operate(running: Any, folder: Path, name: str) -> Pipeline:
+    """Do one operation; those by joins close nothing in one task."""
+    in_task, operation = rounds.IN_TASK, OPERATIONS[name][0]
+    try:
+        rounds.IN_TASK = 0 if name.endswith(BY_JOINS) else in_task
+        pipeline = made(running, folder, name)
+        operation(pipeline, folder)
+        return pipeline
+    finally:
+        rounds.IN_TASK = in_task
 
 
 def main(master: str, place: str, victim: str, *names: str) -> None:
@@ -165,11 +173,9 @@ def main(master: str, place: str, victim: str, *names: str) -> None:
     running = session(master, settings=settings)
     states = []
     for name in names:
-        operation, targets = OPERATIONS[name]
-        for target in targets:
-            planted(target, folder, victim)
-        pipeline = made(running, folder, name)
-        operation(pipeline, folder)
+        for target, mark in marks(name).items():
+            planted(target, folder / mark, victim)
+        pipeline = operate(running, folder, name)
         states.append(described(folder / "kb"))
     assert unnamed_after_optimizing(pipeline) == set()
     print("states", json.dumps(states))

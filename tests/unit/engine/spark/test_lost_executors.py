@@ -16,7 +16,7 @@ from typing import Any
 import pyspark
 import pytest
 from tests.system.running import environment
-from tests.unit.engine.spark.losses import OPERATIONS, TOLD, described, made
+from tests.unit.engine.spark.losses import OPERATIONS, TOLD, described, marks, operate
 
 ROOT = Path(__file__).parents[4]
 LOCAL = "local-cluster[2,1,1024]"
@@ -34,13 +34,12 @@ def expected(spark: Any, folder: Path, names: list[str]) -> list[Any]:
     (folder / "told.nt").write_text(TOLD, encoding="utf-8")
     states = []
     for name in names:
-        operation, _ = OPERATIONS[name]
-        operation(made(spark, folder, name), folder)
+        operate(spark, folder, name)
         states.append(json.loads(json.dumps(described(folder / "kb"))))
     return states
 
 
-def check(spark: Any, folder: Path, master: str, victim: str, names: list[str], pids: str) -> None:
+def check(spark: Any, folder: Path, master: str, victim: str, names: list[str]) -> None:
     wanted = expected(spark, folder / "quiet", names)
     (folder / "loud").mkdir()
     arguments = ["tests.unit.engine.spark.losses", master, str(folder / "loud"), victim, *names]
@@ -49,41 +48,38 @@ def check(spark: Any, folder: Path, master: str, victim: str, names: list[str], 
         cwd=ROOT,
         capture_output=True,
         text=True,
-        env=environment(
-            PYTHONPATH=f"{ROOT}:{ROOT / 'src'}", PYSPARK_PYTHON=sys.executable, MACHINES=pids
-        ),
+        env=environment(PYTHONPATH=f"{ROOT}:{ROOT / 'src'}", PYSPARK_PYTHON=sys.executable),
         timeout=1500,
         check=False,
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("states ")]
     assert lines, done.stderr[done.stderr.rfind("Traceback (most recent call last)") :][:5000]
-    killed = {path.name.removeprefix("killed-") for path in (folder / "loud").glob("killed-*")}
-    planned = {target for name in names for target in OPERATIONS[name][1]}
-    assert killed == planned
+    killed = {path.name for path in (folder / "loud").glob("killed-*")}
+    assert killed == {mark for name in names for mark in marks(name).values()}
     assert json.loads(lines[0].removeprefix("states ")) == wanted
 
 
 def test_an_executor_that_is_lost_in_both_stages_of_a_job_changes_nothing(
     spark: Any, tmp_path: Path
 ) -> None:
-    check(spark, tmp_path, LOCAL, "executor", ["ingest"], "")
+    check(spark, tmp_path, LOCAL, "executor", ["ingest"])
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("victim", ["worker", "executor"])
 def test_what_is_killed_in_any_stage_is_made_good(spark: Any, tmp_path: Path, victim: str) -> None:
-    check(spark, tmp_path, LOCAL, victim, list(OPERATIONS), "")
+    check(spark, tmp_path, LOCAL, victim, list(OPERATIONS))
 
 
 @pytest.mark.thorough
 def test_a_machine_that_is_lost_in_any_stage_is_made_good(spark: Any, tmp_path: Path) -> None:
-    with standalone(MACHINES) as (master, pids):
-        check(spark, tmp_path, master, "machine", list(OPERATIONS), pids)
+    with standalone(MACHINES) as master:
+        check(spark, tmp_path, master, "machine", list(OPERATIONS))
 
 
 @contextmanager
-def standalone(machines: int) -> Iterator[tuple[str, str]]:
-    """A cluster on this machine: its address, and the processes that stand for machines."""
+def standalone(machines: int) -> Iterator[str]:
+    """A cluster on this machine, of processes that stand for machines: its address."""
     started: list[subprocess.Popen[str]] = []
     try:
         started.append(java("master.Master", "--host", "127.0.0.1", "--port", "0"))
@@ -94,7 +90,7 @@ def standalone(machines: int) -> Iterator[tuple[str, str]]:
             )
         for process in started[1:]:
             awaited(process, r"Successfully registered (with) master")
-        yield master, " ".join(str(process.pid) for process in started)
+        yield master
     finally:
         for process in started:
             process.kill()

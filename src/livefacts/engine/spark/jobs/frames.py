@@ -34,8 +34,10 @@ TYPES = {
     pa.int64(): "long",
     pa.int32(): "int",
     pa.string(): "string",
+    pa.bool_(): "boolean",
     pa.list_(pa.int64()): "array<long>",
     pa.timestamp("us", "UTC"): "timestamp",
+    pa.map_(pa.int64(), pa.string()): "map<long, string>",
 }
 KEYS = ("s", "p", "o")
 ROWS_AT_A_TIME, TASKS_PER_CORE = 100_000, 2
@@ -52,13 +54,18 @@ def frame(session: SparkSession, base: KnowledgeBase, table: str, commit: Commit
 
 def frame_of_files(session: SparkSession, table: str, files: Sequence[StorePath]) -> DataFrame:
     """The rows of some data files of a table."""
+    return files_frame(session, SCHEMAS[table], files)
+
+
+def files_frame(session: SparkSession, schema: pa.Schema, files: Sequence[StorePath]) -> DataFrame:
+    """The rows of some Parquet files with these columns."""
     if not files:
         # Spark sees that an Arrow table has no rows, and leaves out all joins with it.
-        return rows_frame(session, SCHEMAS[table].empty_table())
-    schema = _columns(SCHEMAS[table])
+        return rows_frame(session, schema.empty_table())
     if files[0].is_local:
-        return session.read.schema(schema).parquet(*(literally(str(file)) for file in files))
-    return _read_in_tasks(session, table, files, schema)
+        reader = session.read.schema(_columns(schema))
+        return reader.parquet(*(literally(str(file)) for file in files))
+    return _read_in_tasks(session, schema, files)
 
 
 def literally(path: str) -> str:
@@ -71,28 +78,29 @@ def literally(path: str) -> str:
 
 
 def _read_in_tasks(
-    session: SparkSession, table: str, files: Sequence[StorePath], schema: str
+    session: SparkSession, schema: pa.Schema, files: Sequence[StorePath]
 ) -> DataFrame:
     """The same of a remote store, which Spark itself may not know, and has no keys of."""
     context = context_of(session)
     cores = MOST_CORES if context is None else context.defaultParallelism
     tasks = min(len(files), TASKS_PER_CORE * cores)
     numbers = session.range(0, len(files), 1, tasks)
-    return numbers.mapInArrow(partial(_rows_of_files, table, files), schema)
+    return numbers.mapInArrow(partial(_rows_of_files, schema, files), _columns(schema))
 
 
 def _rows_of_files(
-    table: str, files: Sequence[StorePath], numbers: Iterable[pa.RecordBatch]
+    schema: pa.Schema, files: Sequence[StorePath], numbers: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     for batch in numbers:
         for number in batch["id"].to_pylist():
-            yield from files[number].read_table(SCHEMAS[table]).to_batches(ROWS_AT_A_TIME)
+            yield from files[number].read_table(schema).to_batches(ROWS_AT_A_TIME)
 
 
 def rows_frame(session: SparkSession, rows: pa.Table) -> DataFrame:
     """Rows of the driver as a DataFrame; Spark Connect has to be told the columns of none."""
     if len(rows):
-        return session.createDataFrame(rows)
+        # Of a table in pieces, Spark reads no further than to an empty one.
+        return session.createDataFrame(rows.combine_chunks())
     return session.createDataFrame(rows, _columns(rows.schema))
 
 

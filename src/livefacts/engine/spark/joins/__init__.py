@@ -6,7 +6,8 @@ Out: facts with two support counts; for a change, the net delta and the changed 
 - `fact_frame`: one table for facts of all shapes
 - `term_frames`: terms for joins: constants to ids, ids to values of whole columns
 - `rule_queries`: plans to SQL: a join for each atom, an anti-join for each negation
-- `rounds`: one round of the fixpoint: one query, one job
+- `kept_rows`: what a round has found, in files from which the next one goes on
+- `rounds`: one round of the fixpoint: one query, and what it needs
 - `task_engine`: the embedded engine in a task: rows of ids in, the same with their counters out
 - `task_closure`: what one task can hold is closed there, in one job
 - `materialization`: the closure from scratch, stratum by stratum

@@ -27,7 +27,7 @@ from livefacts.engine.spark.joins.fact_frame import (
 )
 from livefacts.engine.spark.joins.level_pass import HOLDS, Pass, Way
 from livefacts.engine.spark.joins.materialization import ALL, Closure, close, first_plans
-from livefacts.engine.spark.joins.rounds import FactKinds, heads_sql, kept
+from livefacts.engine.spark.joins.rounds import FactKinds, heads_sql
 from livefacts.engine.spark.joins.rule_queries import constants_of, widest
 from livefacts.engine.spark.joins.task_closure import closed_in_task
 from livefacts.engine.spark.joins.task_engine import COMES, GOES, STANDS
@@ -140,7 +140,8 @@ def _net(closure: Closure, signed: Sequence[DataFrame]) -> DataFrame:
     sums = [F.sum(name).cast("bigint").alias(name) for name in names]
     found = rows.groupBy(*closure.form.keys).agg(*sums)
     found = found.where(" OR ".join(f"{name} <> 0" for name in names))
-    return kept(found.withColumn("sign", F.col("sign").cast("int")), closure.is_small)
+    found = found.withColumn("sign", F.col("sign").cast("int"))
+    return closure.setting.keep(found, is_small=closure.is_small).frame
 
 
 def _one_pass(
@@ -169,6 +170,7 @@ def _two_passes(
         work.follow(level, level, dropped=dropped)
     first = _ended(closure, work)
     middle, moved = _moved(replace(first.closure, plan=change.plan), change.recursive, 1)
+    middle = middle.settled()
     work = _begun(middle, added, nothing, way, limit, change.plan)
     for level, losing, gained in zip(change.new_levels, change.losing, change.levels, strict=True):
         work.follow(level, losing, gained=gained)
@@ -194,10 +196,10 @@ def _moved(
     text = heads_sql(setting, form, [(plan, ALL) for plan in plans], [])
     found = setting.query(text, facts=closure.rows.select(*form.keys))
     counters = ["0L AS told", f"{-sign} * recursive AS plain", f"{sign} * recursive AS recursive"]
-    moved = kept(found.selectExpr(*form.keys, *counters), closure.is_small)
+    moved = setting.keep(found.selectExpr(*form.keys, *counters), is_small=closure.is_small).frame
     rows = closure.rows.select(*form.keys, *COUNTERS).unionByName(moved)
     sums = rows.groupBy(*form.keys).agg(*(F.sum(name).alias(name) for name in COUNTERS))
-    after = replace(closure, rows=kept(sums, closure.is_small))
+    after = replace(closure, rows=sums, is_kept=False)
     return after, [moved.withColumn("sign", F.lit(0))]
 
 
@@ -211,6 +213,7 @@ def _begun(
 ) -> Pass:
     """A pass that begins with facts asserted and retracted, under the rules of a plan."""
     form, setting = closure.form, closure.setting
+    assert closure.is_kept, "a pass looks at its facts in every round"
     text = _telling(form, closure.is_small)
     frames = {"base": closure.rows, "added": added, "removed": removed}
     touched = setting.query(text, **frames)
@@ -249,8 +252,8 @@ def _ended(closure: Closure, work: Pass) -> ChangedClosure:
         rows = before.join(touched, list(form.keys), "left_anti").unionAll(after)
         before = before.join(touched, list(form.keys), "left_semi")
     counts = _net(closure, [_signed(after, 1), _signed(before, -1)])
-    changed = replace(closure, size=closure.size + _growth(counts))
-    return ChangedClosure(replace(changed, rows=kept(rows, changed.is_small)), counts)
+    size = closure.size + _growth(counts)
+    return ChangedClosure(replace(closure, rows=rows, size=size, is_kept=False), counts)
 
 
 def _growth(counts: DataFrame) -> int:

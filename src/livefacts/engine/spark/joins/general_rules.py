@@ -23,9 +23,10 @@ from livefacts.engine.spark.jobs.tasks import context_of, fit_partitions
 from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.joins.closure_change import ChangedClosure, change
 from livefacts.engine.spark.joins.fact_frame import columns_of
+from livefacts.engine.spark.joins.kept_rows import round_folder
 from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.joins.materialization import Closure, joined_plan, materialize
-from livefacts.engine.spark.joins.rounds import PREDICATE, Setting, repeated
+from livefacts.engine.spark.joins.rounds import PREDICATE, Setting
 from livefacts.engine.spark.joins.rule_queries import constants_of
 from livefacts.engine.spark.joins.stored_closure import (
     MOST_COUNTED,
@@ -40,6 +41,7 @@ from livefacts.engine.spark.read.table_terms import TableTerms, table_terms
 from livefacts.errors import LivefactsError
 from livefacts.kb.compaction import merge_small_files
 from livefacts.kb.rule_table import rule_notes, rules_write
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import COUNTED, GENERAL, HANDED_OVER, LARGEST, RULES, Commit, Write
 from livefacts.kb.term_rows import term_writes
 from livefacts.language.program import Program
@@ -67,10 +69,11 @@ def _require_context(work: Work) -> None:
 def close_general(work: Work, program: Program, *, batch: str = "") -> JobReport:
     """All conclusions of any program, from what is asserted; one commit."""
     _require_context(work)
-    return repeated(lambda: _closed(work, program, batch))
+    with round_folder(work.base.path) as folder:
+        return _closed(work, program, batch, folder)
 
 
-def _closed(work: Work, program: Program, batch: str) -> JobReport:
+def _closed(work: Work, program: Program, batch: str, folder: StorePath) -> JobReport:
     fit_partitions(work.session, work.base.size())
     terms = table_terms(work)
     with work.stages.stage("asserted facts"):
@@ -78,7 +81,7 @@ def _closed(work: Work, program: Program, batch: str) -> JobReport:
         asked = read_asked(add=program.facts, others={*constants_of(plan), TRUTH})
         told = _merged(told_frames(work), _frames(work, terms.settle(asked).added))
     with work.stages.stage("close by joins") as stage:
-        setting = Setting.of(work.session, terms)
+        setting = Setting.of(work.session, terms, folder)
         closure = materialize(setting, plan, told, limit=program.limit)
         stage.rows = closure.size
     with work.stages.stage("publish") as stage:
@@ -119,10 +122,13 @@ class GeneralChange:
 def change_general(work: Work, asked: GeneralChange, kind: str, batch: str = "") -> JobReport:
     """Follow a change by joins; one commit, and in it what has changed."""
     _require_context(work)
-    return repeated(lambda: _changed(work, asked, kind, batch))
+    with round_folder(work.base.path) as folder:
+        return _changed(work, asked, kind, batch, folder)
 
 
-def _changed(work: Work, asked: GeneralChange, kind: str, batch: str) -> JobReport:
+def _changed(
+    work: Work, asked: GeneralChange, kind: str, batch: str, folder: StorePath
+) -> JobReport:
     fit_partitions(work.session, work.base.size())
     terms = table_terms(work)
     with work.stages.stage("open") as stage:
@@ -132,7 +138,7 @@ def _changed(work: Work, asked: GeneralChange, kind: str, batch: str) -> JobRepo
         after = before if is_same else joined_plan(asked.after.rules)
         constants = {*constants_of(before), *constants_of(after), TRUTH}
         found, graphs = noted.change(terms.settle(asked.asked.beside(constants)), is_told)
-        setting = Setting.of(work.session, terms)
+        setting = Setting.of(work.session, terms, folder)
         closure = stored_closure(work, setting, before)
         stage.rows = closure.size
     with work.stages.stage("follow by joins") as stage:

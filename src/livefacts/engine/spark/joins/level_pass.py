@@ -27,13 +27,13 @@ from pyspark.sql import functions as F  # noqa: N812
 from livefacts.engine.spark.joins.fact_frame import Form
 from livefacts.engine.spark.joins.rounds import (
     ANY,
+    FEW,
     FactKinds,
     Kind,
     Setting,
     aggregate_sql,
     can_match,
     heads_sql,
-    kept,
     remember_made,
     widened_kinds,
 )
@@ -44,8 +44,6 @@ from livefacts.plan.rules.plan_difference import LevelChange
 
 HOLDS = "(told > 0 OR plain + recursive > 0)"
 STAYS = "(was = 1 AND down = 0)"
-FEW = 1_000_000
-"""A table of so many rows is sent to all tasks, instead of sorting what it is joined with."""
 NO_CHANGE = LevelChange()
 
 
@@ -90,9 +88,10 @@ class Pass:
         self._way = way
         self._limit = limit
         self._kinds = kinds
-        self._there = set() if base is None else widened_kinds(kinds.counts(base))
-        self._touched = kept(touched, base is None)
-        self._status = self._looked()
+        self._there = set() if base is None else kinds.found_in(base)
+        self._touched = touched
+        self._status = Status()
+        self._keep(touched)
         self._below = self._status
 
     @property
@@ -263,8 +262,9 @@ class Pass:
 
     def _project(self, **columns: str) -> None:
         """Set columns; kept at once, or conditions on them would grow into each other."""
-        rows = self._touched.withColumns({name: F.expr(text) for name, text in columns.items()})
-        self._touched = kept(rows, self._base is None)
+        self._keep(
+            self._touched.withColumns({name: F.expr(text) for name, text in columns.items()})
+        )
 
     def _round(
         self,
@@ -278,11 +278,11 @@ class Pass:
         frames = {"touched": self._touched}
         if self._base is not None:
             frames["base"] = self._base
-        heads = kept(self._setting.query(text, **frames), self._base is None)
+        query, is_small = self._setting.query(text, **frames), self._base is None
+        heads = self._setting.keep(query, is_small=is_small).frame
         remember_made(self._setting, text, heads)
         self._touched = self._setting.query(self._merging(sign), heads=heads, **frames)
         self._project(**columns)
-        self._status = self._looked()
         self._check_limit()
 
     def _merging(self, sign: int) -> str:
@@ -305,8 +305,8 @@ class Pass:
             f"MAX(down) AS down, MAX(up) AS up FROM ({' UNION ALL '.join(parts)}) GROUP BY {keys}"
         )
 
-    def _looked(self) -> Status:
-        """Which predicates have something to be followed; this runs the round."""
+    def _keep(self, touched: DataFrame) -> None:
+        """Go on from these rows, and look what is to be done with them; this runs the round."""
         conditions = {
             "doomed": self._is_doomed(),
             "came": f"was = 0 AND {HOLDS}",
@@ -315,17 +315,17 @@ class Pass:
             "going": "down = 2",
             "coming": "up = 2",
         }
-        counts = [F.count_if(F.expr(text)).alias(name) for name, text in conditions.items()]
-        grouped = self._touched.groupBy(*map(F.expr, self._kinds.columns))
-        rows = grouped.agg(F.count(F.lit(1)).alias("n"), *counts).collect()
-        self._there |= widened_kinds((row.f, row.p, row.o) for row in rows)
+        by = [*self._kinds.columns, *conditions.values()]
+        rows = self._setting.keep(touched, is_small=self._base is None, by=by)
+        self._touched = rows.frame
+        self._there |= widened_kinds(group[:3] for group in rows.counts)
         found = {
-            name: widened_kinds((row.f, row.p, row.o) for row in rows if row[name])
-            for name in conditions
+            name: widened_kinds(group[:3] for group in rows.counts if group[place])
+            for place, name in enumerate(conditions, 3)
         }
-        status = Status(**found, touched=sum(row.n for row in rows), more=sum(r.came for r in rows))
-        self._setting.tell("touched", status.touched)
-        return status
+        more = sum(count for group, count in rows.counts.items() if group[4])
+        self._status = Status(**found, touched=rows.count, more=more)
+        self._setting.tell("touched", rows.count)
 
     def _check_limit(self) -> None:
         if self._limit is not None and self._status.more > self._limit:

@@ -15,14 +15,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from livefacts.engine.spark.joins.fact_frame import COUNTERS, Form, packed, unpacked, width_of
+from livefacts.engine.spark.joins.kept_rows import KeptRows, together
 from livefacts.engine.spark.joins.rounds import (
+    FEW,
     FactKinds,
     Kind,
     Setting,
     aggregate_sql,
     can_match,
     heads_sql,
-    kept,
     remember_made,
     widened_kinds,
 )
@@ -56,9 +57,8 @@ class Closure:
         """The same with rows that are computed once, and counted."""
         if self.is_kept:
             return self
-        rows = self.rows.localCheckpoint(eager=False)
-        size = rows.count()
-        return replace(self, rows=kept(rows, size <= self.setting.small), size=size, is_kept=True)
+        rows = self.setting.keep(self.rows, is_small=self.is_small)
+        return replace(self, rows=rows.frame, size=rows.count, is_kept=True)
 
     @property
     def is_small(self) -> bool:
@@ -92,15 +92,16 @@ def close(
     setting: Setting, plan: Plan, form: Form, told: DataFrame, limit: int | None = None
 ) -> Closure:
     """The closure of asserted facts in one table."""
-    told = told.localCheckpoint(eager=False)
     kinds = FactKinds.of(setting, plan)
-    counts = kinds.counts(told)
-    size = sum(counts.values())
-    found = closed_in_task(setting, plan, form, {COMES: told}, size, limit)
+    zeros = {name: F.lit(0).cast("bigint") for name in ("plain", "recursive")}
+    counted = told.withColumn("told", F.lit(1).cast("bigint")).withColumns(zeros)
+    rows = setting.keep(counted.withColumn("is_new", F.lit(True)), is_small=False, by=kinds.columns)
+    found = closed_in_task(setting, plan, form, {COMES: rows.frame}, rows.count, limit)
     if found is not None:
         return Closure(setting, plan, form, found.rows, found.size)
-    work = _Work(setting, form, size <= setting.small, limit, kinds, widened_kinds(counts))
-    work.begin(told, size)
+    there = widened_kinds(rows.counts)
+    work = _Work(setting, form, rows.count <= setting.small, limit, kinds, there)
+    work.begin(rows)
     for number, level in enumerate(plan.levels, 1):
         work.follow(level, f"level {number}")
     return Closure(setting, plan, form, work.counted_rows(), work.size)
@@ -120,14 +121,11 @@ def _always(setting: Setting, form: Form, told: Mapping[int, DataFrame]) -> Data
 
 
 @dataclass(slots=True)
-class _Part:
-    rows: DataFrame
-    count: int
-
-
-@dataclass(slots=True)
 class _Work:
-    """The facts found so far, in parts that came one after the other."""
+    """The facts found so far, in parts that came one after the other.
+
+    A part has what its rounds have concluded, and in `is_new` which of it was no fact before.
+    """
 
     setting: Setting
     form: Form
@@ -136,18 +134,13 @@ class _Work:
     kinds: FactKinds
     there: set[Kind]
     """The kinds of all facts so far: rules with an atom that none of them fits are left out."""
-    parts: list[_Part] = field(default_factory=list)
-    counted: list[_Part] = field(default_factory=list)
+    parts: list[KeptRows] = field(default_factory=list)
     size: int = 0
     told: int = 0
 
-    def begin(self, told: DataFrame, size: int) -> None:
-        keys = told.select(*self.form.keys)
-        self.told = size
-        self._add(self.parts, kept(keys, self.is_small), size)
-        zeros = {name: F.lit(0).cast("bigint") for name in ("plain", "recursive")}
-        told = keys.withColumn("told", F.lit(1).cast("bigint")).withColumns(zeros)
-        self.counted.append(_Part(told, size))
+    def begin(self, told: KeptRows) -> None:
+        self.parts.append(told)
+        self.told = self.size = told.count
 
     def follow(self, level: Level, name: str) -> None:
         """All rules of a level over everything, then over what is new, until nothing is."""
@@ -174,63 +167,68 @@ class _Work:
         if not plans and not others:
             return None
         text = heads_sql(self.setting, self.form, plans, others)
-        heads = kept(self.setting.query(text, **frames), self.is_small)
-        remember_made(self.setting, text, heads)
-        keys = list(self.form.keys)
-        new = heads.select(*keys).join(frames["facts"], keys, "left_anti")
-        new = kept(new, self.is_small)
-        counts = self.kinds.counts(new)
+        heads = self.setting.keep(self.setting.query(text, **frames), is_small=self.is_small)
+        if not heads.count:
+            return None
+        remember_made(self.setting, text, heads.frame)
+        found = self._compared(heads, frames["facts"])
+        self._add(found)
+        counts = {tuple(kind): n for (is_new, *kind), n in found.counts.items() if is_new}
         count = sum(counts.values())
         self.setting.tell(name, count)
-        self._add(
-            self.counted, heads.drop("made").withColumn("told", F.lit(0).cast("bigint")), count
-        )
         if not count:
             return None
-        self._add(self.parts, new, count)
+        self.size += count
         self._check_limit()
         kinds = widened_kinds(counts)
         self.there |= kinds
-        return new, kinds
+        return found.frame.where("is_new").select(*self.form.keys), kinds
+
+    def _compared(self, heads: KeptRows, facts: DataFrame) -> KeptRows:
+        """What was concluded, and whether it is new; all facts stay where they are, if it is little."""
+        form = self.form
+        hint = "/*+ BROADCAST(h) */" if not self.is_small and heads.count < FEW else ""
+        known = (
+            f"SELECT {hint} {form.listed('b')}, TRUE AS known FROM {{facts}} b "
+            f"LEFT SEMI JOIN {{heads}} h ON {form.same('b', 'h')}"
+        )
+        text = (
+            f"SELECT {form.listed('h')}, 0L AS told, h.plain, h.recursive, k.known IS NULL AS is_new "
+            f"FROM {{heads}} h LEFT JOIN ({known}) k ON {form.same('h', 'k')}"
+        )
+        rows = self.setting.query(text, heads=heads.frame, facts=facts)
+        return self.setting.keep(rows, is_small=self.is_small, by=["is_new", *self.kinds.columns])
 
     def _matching(self, plans: Iterable[RulePlan], new: set[Kind]) -> list[RulePlan]:
         return [plan for plan in plans if can_match(plan, new, self.there, self.setting)]
 
     def _check_limit(self) -> None:
-        self.size = sum(part.count for part in self.parts)
         if self.limit is not None and self.size - self.told > self.limit:
             raise LimitError(
                 f"more than {self.limit:,} facts were derived",
                 hint="raise @limit, or look for arithmetic that goes on forever",
             )
 
-    def _add(self, parts: list[_Part], rows: DataFrame, count: int) -> None:
+    def _add(self, rows: KeptRows) -> None:
         """One part more; parts are joined when the later are no longer much smaller."""
-        parts.append(_Part(rows, count))
-        while len(parts) > 1 and parts[-2].count < 4 * parts[-1].count:
-            later, earlier = parts.pop(), parts.pop()
-            both = earlier.rows.unionByName(later.rows)
-            if parts is self.parts:
-                both = kept(self._gathered(both), self.is_small)
-            parts.append(_Part(both, earlier.count + later.count))
-        self.size = sum(part.count for part in self.parts)
-
-    def _gathered(self, rows: DataFrame) -> DataFrame:
-        """A union has the tasks of all its parts; keep their number where it was."""
-        if self.is_small:
-            return rows
-        tasks = self.setting.session.conf.get("spark.sql.shuffle.partitions", "200")
-        return rows.coalesce(int(str(tasks)))
+        self.parts.append(rows)
+        while len(self.parts) > 1 and self.parts[-2].count < 4 * self.parts[-1].count:
+            later, earlier = self.parts.pop(), self.parts.pop()
+            self.parts.append(together(self.setting.folder, earlier, later))
 
     def _facts(self) -> DataFrame:
-        rows = reduce(DataFrame.unionAll, [part.rows for part in self.parts])
+        rows = reduce(DataFrame.unionAll, [self._columns(part) for part in self.parts])
+        rows = rows.where("is_new").select(*self.form.keys)
         return rows.coalesce(1) if self.is_small and len(self.parts) > 1 else rows
+
+    def _columns(self, part: KeptRows) -> DataFrame:
+        return part.frame.select(*self.form.keys, *COUNTERS, "is_new")
 
     def counted_rows(self) -> DataFrame:
         """All facts with the sums of their counts."""
-        rows = reduce(DataFrame.unionByName, [part.rows for part in self.counted])
+        rows = reduce(DataFrame.unionAll, map(self._columns, self.parts))
         sums = rows.groupBy(*self.form.keys).agg(*(F.sum(name).alias(name) for name in COUNTERS))
-        return kept(sums, self.is_small)
+        return self.setting.keep(sums, is_small=self.is_small).frame
 
 
 def first_plans(plans: Iterable[RulePlan]) -> list[RulePlan]:

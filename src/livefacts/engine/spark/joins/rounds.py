@@ -1,21 +1,23 @@
 """Rounds of a fixpoint on Spark: what each of them needs, and how it ends.
 
-A round is one query over all rules whose pivot can match what is new, and one job: its
-result is kept in memory with its lineage cut, because a plan that grew with every round
-would cost more each time; and the same job says which predicates have new facts, so that
-the next round leaves out all other rules, and ends when there are none.
+A round is one query over all rules whose pivot can match what is new.  Its rows are kept, in
+files, because a plan that grew with every round would cost more each time; and who writes them
+says which predicates have new facts, so that the next round leaves out all other rules, and
+ends when there are none.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from livefacts.engine.spark.joins.fact_frame import Form
+from livefacts.engine.spark.joins.kept_rows import KeptRows, keep_rows
 from livefacts.engine.spark.joins.rule_queries import (
     TERMS,
     Dialect,
@@ -27,6 +29,7 @@ from livefacts.engine.spark.joins.rule_queries import (
     shape_of,
 )
 from livefacts.engine.spark.joins.term_frames import TermFrames, ValueFunctions, text_of
+from livefacts.kb.stores.file_path import StorePath, store_path
 from livefacts.language.formula import Atom, Slot, TripleAtom, Variable
 from livefacts.model.facts import Term
 from livefacts.model.namespaces import XSD
@@ -37,26 +40,24 @@ from livefacts.store.facts.row_store import TRIPLES
 PREDICATE = f"IF(f = {TRIPLES}, c1, c0)"
 SMALL = 200_000
 """So many facts are followed in one task: more tasks would cost more than they do."""
+FEW = 1_000_000
+"""A table of so many rows is sent to all tasks, instead of sorting what it is joined with."""
 IN_TASK = 1_000_000
 """So many conclusions one task holds: with their terms and indices, about a hundred megabytes."""
 INTEGER = XSD + "integer"
-NEVER = 2**31 - 1
-LOST = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
-"""What Spark says if rows were lost with an executor, and their lineage is cut."""
-ATTEMPTS = 4
 
 ANY = None
 Kind = tuple[int, int | None, int | None]
 """Facts of one shape; of one predicate, or of any; of one object, or of any."""
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where rules are followed: a session, its terms, and whether in many worlds at once."""
+    """Where rules are followed: a session, its terms, a folder for the rows of rounds."""
 
     session: SparkSession
     terms: TermFrames
+    folder: StorePath
     functions: ValueFunctions
     worlds: bool = False
     small: int = SMALL
@@ -68,16 +69,18 @@ class Setting:
         cls,
         session: SparkSession,
         terms: TermFrames,
+        folder: str | os.PathLike[str],
         *,
         worlds: bool = False,
         small: int = SMALL,
-        most: int = IN_TASK,
+        most: int | None = None,
         on_round: Callable[[str, int], None] | None = None,
     ) -> Setting:
         """Up to `most` facts are closed in one task; of more, rounds of up to `small` facts are
         followed in one.  `on_round` hears what rounds find."""
         functions = ValueFunctions(session, terms.id_of)
-        return cls(session, terms, functions, worlds, small, most, on_round)
+        most = IN_TASK if most is None else most
+        return cls(session, terms, store_path(folder), functions, worlds, small, most, on_round)
 
     def id_of(self, term: Term) -> int:
         return self.terms.id_of(text_of(term))
@@ -95,47 +98,13 @@ class Setting:
             named["terms"] = self.terms.table()
         return self.session.sql(text, **named)
 
+    def keep(self, rows: DataFrame, *, is_small: bool, by: Sequence[str] = ()) -> KeptRows:
+        """Compute rows once; few of them by one task."""
+        return keep_rows(self.folder, rows.coalesce(1) if is_small else rows, by)
+
     def tell(self, what: str, count: int) -> None:
         if self.on_round is not None:
             self.on_round(what, count)
-
-
-def repeated(make: Callable[[], Made]) -> Made:
-    """What is made from the tables alone, made again if an executor was lost in the middle of it.
-
-    Rows of rounds are kept by executors, with their lineage cut: nothing but the tables is left.
-    """
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return make()
-        except Exception as error:
-            if LOST not in str(error):
-                raise
-    return make()
-
-
-def kept(rows: DataFrame, is_small: bool) -> DataFrame:
-    """The rows, computed once, by the job that first needs them; their lineage is cut.
-
-    Spark would keep its estimate of their size, which is a product over joins of estimates of
-    earlier rounds: a number whose digits double with each round.  A limit that is never
-    reached bounds the estimate; where rows are many and a limit would bring them into one task,
-    the estimate is dropped.
-    """
-    if is_small:
-        return rows.coalesce(1).limit(NEVER).localCheckpoint(eager=False)
-    return _without_estimate(rows.localCheckpoint(eager=False))
-
-
-def _without_estimate(rows: DataFrame) -> DataFrame:
-    inner: Any = rows
-    session: Any = rows.sparkSession
-    if not hasattr(session, "_jsparkSession"):
-        return rows
-    plan, java = inner._jdf.queryExecution(), session._jsparkSession
-    fresh = java.internalCreateDataFrame(plan.toRdd(), inner._jdf.schema(), False)
-    made: DataFrame = type(inner)(fresh, session)
-    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +120,15 @@ class FactKinds:
 
     @property
     def columns(self) -> list[str]:
-        """The kind of a row, as columns `f`, `p` and `o`."""
+        """The kind of a row, as columns: its shape, its predicate, and its object if that is named."""
         named = ", ".join(map(literal, sorted(self.objects))) or "NULL"
-        return ["f", f"{PREDICATE} AS p", f"IF(f = {TRIPLES} AND c2 IN ({named}), c2, 0L) AS o"]
+        return ["f", PREDICATE, f"IF(f = {TRIPLES} AND c2 IN ({named}), c2, 0L)"]
 
-    def counts(self, rows: DataFrame) -> dict[Kind, int]:
-        """How many rows there are of each kind."""
-        counted = rows.selectExpr(*self.columns).groupBy("f", "p", "o").count()
-        return {(row.f, row.p, row.o): row["count"] for row in counted.collect()}
+    def found_in(self, rows: DataFrame) -> set[Kind]:
+        """The kinds of some rows, and those that hold more facts."""
+        columns = [f"{text} AS {name}" for text, name in zip(self.columns, "fpo", strict=True)]
+        found = rows.selectExpr(*columns).distinct().collect()
+        return widened_kinds((row.f, row.p, row.o) for row in found)
 
 
 def widened_kinds(kinds: Iterable[Kind]) -> set[Kind]:

@@ -69,7 +69,8 @@ def stored_closure(work: Work, setting: Setting, plan: Plan) -> Closure:
     shape = "CAST(SIZE(arguments) + 1 AS INT) AS f"
     rows = rows.unionAll(_packed(form, others, shape, ["pred", *arguments]))
     size = sum(work.base.count(table, work.start) for table in FACT_TABLES)
-    return Closure(setting, plan, form, rows, size, is_kept=False)
+    is_kept = not any(work.base.files(table, work.start) for table in CHANGED_TABLES)
+    return Closure(setting, plan, form, rows, size, is_kept=is_kept)
 
 
 def _stored_width(work: Work, others: DataFrame) -> int:

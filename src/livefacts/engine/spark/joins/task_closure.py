@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
 from livefacts.engine.spark.joins.fact_frame import COUNTERS, Form
-from livefacts.engine.spark.joins.rounds import Setting, kept
+from livefacts.engine.spark.joins.kept_rows import KeptRows
+from livefacts.engine.spark.joins.rounds import Setting
 from livefacts.engine.spark.joins.rule_queries import TERMS, constants_of, looks_at_values
 from livefacts.engine.spark.joins.task_engine import (
     NUMBERS,
@@ -34,6 +33,14 @@ from livefacts.plan.rules.operators import Plan
 TASK, TOO_LARGE = "closed in a task", "too large for a task"
 HOLDS = f"kind = {STANDS} AND (told > 0 OR plain + recursive > 0)"
 CHANGED = f"kind = {STANDS} AND (" + " OR ".join(f"{name} <> 0" for name in NUMBERS[3:]) + ")"
+FIGURES = {
+    "size": HOLDS,
+    "more": f"kind = {STANDS} AND sign > 0 AND told = 0",
+    "terms": f"kind = {TERM}",
+    "stopped": f"kind = {STOPPED}",
+    "passed": f"kind = {PASSED}",
+}
+"""What is counted of the rows of the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +74,10 @@ def closed_in_task(
         selects.append(_terms(form))
     frames = {f"rows{kind}": rows for kind, rows in facts.items()}
     given = setting.query(" UNION ALL ".join(selects), **frames).coalesce(1)
-    found = kept(given.mapInArrow(task, task.schema), is_small=True)
-    figures = _figures(found)
+    kept = setting.keep(
+        given.mapInArrow(task, task.schema), is_small=True, by=list(FIGURES.values())
+    )
+    found, figures = kept.frame, _figures(kept)
     if figures["passed"] or (limit is not None and figures["more"] > limit):
         raise LimitError(
             f"more than {limit:,} facts would be derived",
@@ -99,14 +108,9 @@ def _terms(form: Form) -> str:
     return f"SELECT {TERM}L, {', '.join(zeros)}, text FROM {TERMS}"
 
 
-def _figures(found: DataFrame) -> Any:
-    """What the task says in figures; this runs it."""
-    conditions = {
-        "size": HOLDS,
-        "more": f"kind = {STANDS} AND sign > 0 AND told = 0",
-        "terms": f"kind = {TERM}",
-        "stopped": f"kind = {STOPPED}",
-        "passed": f"kind = {PASSED}",
+def _figures(found: KeptRows) -> dict[str, int]:
+    """What the task says in figures."""
+    return {
+        name: sum(count for group, count in found.counts.items() if group[place])
+        for place, name in enumerate(FIGURES)
     }
-    counts = [F.count_if(F.expr(text)).alias(name) for name, text in conditions.items()]
-    return found.agg(*counts).collect()[0]

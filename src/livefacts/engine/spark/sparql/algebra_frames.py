@@ -21,13 +21,13 @@ from livefacts.engine.queries.binding_scopes import (
     names_in_condition,
     parts_of,
 )
-from livefacts.engine.spark.joins.rounds import kept
 from livefacts.engine.spark.joins.term_frames import on_columns, text_of
 from livefacts.engine.spark.sparql.group_frames import GroupFrames
 from livefacts.engine.spark.sparql.pattern_frames import PatternFrames
 from livefacts.engine.spark.sparql.solution_frame import (
     OrderColumn,
     SolutionFrame,
+    computed,
     distinct,
     id_column,
     joined,
@@ -166,7 +166,7 @@ class AlgebraFrames:
     def _settled(self, frame: SolutionFrame, pattern: Pattern) -> SolutionFrame:
         """Rows that are the same wherever they are used; some of many may be others each time."""
         if any(isinstance(part, Slice) for part, _ in parts_in(pattern)):
-            return replace(frame, rows=kept(frame.rows, is_small=False))
+            return replace(frame, rows=computed(frame.rows))
         return frame
 
     def _where(

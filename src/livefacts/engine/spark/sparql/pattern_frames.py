@@ -11,9 +11,9 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from livefacts.engine.queries.basic_parts import PartReader, PathPattern
-from livefacts.engine.spark.joins.rounds import kept
 from livefacts.engine.spark.sparql.solution_frame import (
     SolutionFrame,
+    computed,
     distinct,
     id_column,
     joined,
@@ -166,7 +166,7 @@ class PatternFrames:
 
         here = [] if source.graph is None else [id_column(source.graph)]
         names = [*here, id_column(near), id_column(far)]
-        all_steps = _kept(steps.rows.select(*names))
+        all_steps = computed(steps.rows.select(*names))
         begin = all_steps
         if start is not None:
             begin = begin.where(F.col(id_column(near)) == F.lit(start))
@@ -182,20 +182,16 @@ class PatternFrames:
             next_ = new.join(step, ends).select(
                 *here, id_column(near), F.col("step_to").alias(id_column(far))
             )
-            new = _kept(next_.distinct().join(reached, names, "left_anti").select(*names))
+            new = computed(next_.distinct().join(reached, names, "left_anti").select(*names))
             found.append(new)
             if len(found) > KEPT_ROUNDS:
-                found = [_kept(reduce(_union, found))]
+                found = [computed(reduce(_union, found))]
             reached = reduce(_union, found)
         return SolutionFrame(reached, steps.certain)
 
 
 def _union(one: DataFrame, other: DataFrame) -> DataFrame:
     return one.union(other)
-
-
-def _kept(rows: DataFrame) -> DataFrame:
-    return kept(rows, is_small=False)
 
 
 def _between(found: SolutionFrame, path: PathPattern, ends: tuple[str, str]) -> SolutionFrame:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -261,3 +261,23 @@ def distinct(frame: SolutionFrame) -> SolutionFrame:
     else:
         rows = rows.select(*ids).distinct()
     return replace(frame, rows=rows, order=order)
+
+
+def computed(rows: DataFrame) -> DataFrame:
+    """The rows, computed once, by the job that first needs them; their lineage is cut.
+
+    Spark would keep its estimate of their size, which is a product over joins of estimates of
+    earlier steps: a number whose digits double with each.
+    """
+    return _without_estimate(rows.localCheckpoint(eager=False))
+
+
+def _without_estimate(rows: DataFrame) -> DataFrame:
+    inner: Any = rows
+    session: Any = rows.sparkSession
+    if not hasattr(session, "_jsparkSession"):
+        return rows
+    plan, java = inner._jdf.queryExecution(), session._jsparkSession
+    fresh = java.internalCreateDataFrame(plan.toRdd(), inner._jdf.schema(), False)
+    made: DataFrame = type(inner)(fresh, session)
+    return made

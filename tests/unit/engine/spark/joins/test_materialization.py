@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,9 +37,9 @@ ROADS = """
 
 
 @pytest.fixture
-def setting(spark: Any) -> Iterator[Setting]:
+def setting(spark: Any, tmp_path: Path) -> Iterator[Setting]:
     with tiny(spark) as session:
-        yield Setting.of(session, SmallTerms(session))
+        yield Setting.of(session, SmallTerms(session), tmp_path)
 
 
 def frames(setting: Setting, facts: Any) -> dict[int, Any]:
