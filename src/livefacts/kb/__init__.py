@@ -10,6 +10,7 @@ Out: the same at any version (a snapshot), and what changed between two.
 - `stores`: where its files are, and every operation on them
 - `marker`: what the folder is, and what was left behind
 - `delta_log`: the log of one Delta table, appended to by one small entry
+- `commits`: the states of all tables together, found by number and by batch
 - `tables`: all tables, and `commits`, the one that says which versions count
 - `file_digests`: tables that are on the disk, and digests of their files
 - `failures`: what Arrow, Delta and Spark say when something breaks, in a sentence

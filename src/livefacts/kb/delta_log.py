@@ -13,6 +13,9 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
 
 from livefacts.kb.stores.file_path import StorePath
 
@@ -109,6 +112,17 @@ def files_at(table: StorePath, version: int) -> list[StorePath]:
     # Addresses have names of folders encoded; the names of files here need no encoding.
     addresses = open_table(table, version).file_uris()
     return sorted(table / address.rpartition("/")[2] for address in addresses)
+
+
+def rows_at(table: StorePath, version: int) -> int:
+    """How many rows a Delta table has at a version; files that the log does not count are asked."""
+    found = pa.table(open_table(table, version).get_add_actions(flatten=True))
+    rows = 0
+    for path, count in zip(
+        found["path"].to_pylist(), found["num_records"].to_pylist(), strict=True
+    ):
+        rows += (table / unquote(path)).parquet().metadata.num_rows if count is None else count
+    return rows
 
 
 def size_of(files: Iterable[StorePath]) -> int:

@@ -1,17 +1,19 @@
 """Live buckets: the state in the driver's memory, as sorted columns and what has changed since.
 
-Small changes are made here, without a job: a bucket is read once, when a change first
-looks into it, and what later changes add is kept beside it.  What is asked of all asserted
-triples may be asked of tasks, so that large knowledge bases need not fit here.
+Small changes are made here, without a job: a bucket is read when a change looks into it, and
+what later changes add is kept beside it.  Of all buckets only so many are held as a bound of
+bytes allows; those that were looked into longest ago are read again when they are needed.  What
+is asked of all asserted triples may be asked of tasks, so that large knowledge bases need not
+fit here.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +32,9 @@ from livefacts.kb.term_encoding import NO_TRIPLES
 from livefacts.store.facts.hash_rows import Facts, added_up, ordered, places_of
 from livefacts.store.terms.hash_ids import HashIds
 
+HELD = 384 << 20
+"""So many bytes of buckets are held: all of them up to five million facts, about."""
+Content = TypeVar("Content")
 Surveyor = Callable[[Survey], Iterable[tuple[HashIds, Counter[Kind]]]]
 """Asks the asserted triples of all buckets, as they are in their files."""
 
@@ -51,6 +56,12 @@ class Columns:
         known = np.flatnonzero(places >= 0)
         found[known, 0] += self.support[places[known]]
         found[known, 1] += self.told[places[known]]
+
+    @property
+    def size(self) -> int:
+        """How many bytes they take, with the order by predicate."""
+        each = sum(column.itemsize for column in (*self.keys, self.support, self.told))
+        return len(self) * (each + 2 * np.dtype(np.int64).itemsize)
 
     def told_columns(self) -> TripleColumns:
         s, p, o = self.keys
@@ -85,6 +96,27 @@ class Columns:
         return Columns(added_up(Facts(s, p, o, support, told)))
 
 
+class HeldBuckets(Generic[Content]):
+    """What was read of some buckets, up to a bound of bytes; the last one always stays."""
+
+    def __init__(self, read: Callable[[int], tuple[Content, int]], most: int) -> None:
+        self._read = read
+        self._most = most
+        self._held: OrderedDict[int, tuple[Content, int]] = OrderedDict()
+        self.bytes = 0
+
+    def __getitem__(self, number: int) -> Content:
+        if number in self._held:
+            self._held.move_to_end(number)
+            return self._held[number][0]
+        content, size = self._held[number] = self._read(number)
+        self.bytes += size
+        while self.bytes > self._most and len(self._held) > 1:
+            _, (_, freed) = self._held.popitem(last=False)
+            self.bytes -= freed
+        return content
+
+
 class Live:
     """Facts and terms of one commit, as far as they were looked at, and changes since.
 
@@ -92,11 +124,13 @@ class Live:
     is no longer much smaller: so there are few of them, however many changes were made.
     """
 
-    def __init__(self, buckets: Sequence[Bucket], survey: Surveyor | None = None) -> None:
+    def __init__(
+        self, buckets: Sequence[Bucket], survey: Surveyor | None = None, most: int = HELD
+    ) -> None:
         self._buckets = buckets
         self._survey = survey
-        self._columns: dict[int, Columns] = {}
-        self._terms: dict[int, tuple[HashIds, pa.LargeStringArray]] = {}
+        self._columns = HeldBuckets(self._read_columns, most)
+        self._terms = HeldBuckets(self._read_terms, most)
         self._changes: list[Columns] = []
         self._new_terms: dict[int, str] = {}
 
@@ -109,7 +143,7 @@ class Live:
         for number in np.unique(homes).tolist():
             mine = np.flatnonzero(homes == number)
             part = np.zeros((len(mine), 2), np.int64)
-            self._bucket(number).add_counts(triples[mine], part)
+            self._columns[number].add_counts(triples[mine], part)
             found[mine] = part
         for changes in self._changes:
             changes.add_counts(triples, found)
@@ -120,11 +154,9 @@ class Live:
         told: NDArray[np.bool_] = self.counts(triples)[:, 1] > 0
         return told
 
-    def _bucket(self, number: int) -> Columns:
-        if number not in self._columns:
-            facts = ordered(columns_of(self._buckets[number].read_facts()))
-            self._columns[number] = Columns(facts)
-        return self._columns[number]
+    def _read_columns(self, number: int) -> tuple[Columns, int]:
+        found = Columns(ordered(columns_of(self._buckets[number].read_facts())))
+        return found, found.size
 
     # asserted triples by kind, as the schema is closed over them
 
@@ -137,7 +169,7 @@ class Live:
     def _surveyed(self, kinds: frozenset[Kind]) -> list[HashIds]:
         if self._survey is not None:
             return [triples for triples, _ in self._survey(Survey(kinds))]
-        return [self._bucket(bucket.number).told_of_kinds(kinds) for bucket in self._buckets]
+        return [self._columns[bucket.number].told_of_kinds(kinds) for bucket in self._buckets]
 
     def count_kinds(self, by_object: frozenset[int]) -> Counter[Kind]:
         """How many asserted triples each kind has; kinds of some predicates name the object."""
@@ -151,8 +183,8 @@ class Live:
         return +counts
 
     def _survey_here(self, survey: Survey) -> list[tuple[HashIds, Counter[Kind]]]:
-        told = [self._bucket(bucket.number) for bucket in self._buckets]
-        return [survey_told(survey, each.told_columns()) for each in told]
+        numbers = (bucket.number for bucket in self._buckets)
+        return [survey_told(survey, self._columns[number].told_columns()) for number in numbers]
 
     def _told_since(self) -> tuple[HashIds, HashIds]:
         """The triples that changes have asserted, and those that they have retracted."""
@@ -179,7 +211,7 @@ class Live:
         }
         homes = bucket_of(ids, len(self._buckets))
         for number in np.unique(homes).tolist():
-            known, texts = self._known_terms(number)
+            known, texts = self._terms[number]
             wanted = ids[homes == number]
             places = np.searchsorted(known, wanted)
             places = places[places < len(known)]
@@ -187,11 +219,9 @@ class Live:
                 found[int(known[place])] = texts[place].as_py()
         return found
 
-    def _known_terms(self, number: int) -> tuple[HashIds, pa.LargeStringArray]:
-        if number not in self._terms:
-            terms = self._buckets[number].read_terms().combine_chunks().sort_by("id")
-            self._terms[number] = terms["id"].to_numpy(), terms["text"].combine_chunks()
-        return self._terms[number]
+    def _read_terms(self, number: int) -> tuple[tuple[HashIds, pa.LargeStringArray], int]:
+        terms = self._buckets[number].read_terms().combine_chunks().sort_by("id")
+        return (terms["id"].to_numpy(), terms["text"].combine_chunks()), terms.nbytes
 
     def take_terms(self, terms: Mapping[int, str]) -> None:
         """Note terms that are new."""

@@ -31,7 +31,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -41,14 +41,23 @@ import pyarrow as pa
 from livefacts.errors import ConflictError, DamageError, LivefactsError
 from livefacts.journal.change_log import JournalReader
 from livefacts.journal.folder_lock import FolderLock
-from livefacts.kb.delta_log import APPLICATION, Log, TakenError, files_at, open_table, size_of
+from livefacts.kb.commits import Commit as Commit
+from livefacts.kb.commits import CommitList, commit_of, row_of_commit
+from livefacts.kb.delta_log import (
+    APPLICATION,
+    Log,
+    TakenError,
+    files_at,
+    open_table,
+    rows_at,
+    size_of,
+)
 from livefacts.kb.delta_log import DataFile as DataFile
 from livefacts.kb.failures import say_plainly
 from livefacts.kb.file_digests import (
     digests_of,
     file_damages,
     file_digest,
-    row_digest,
     sync_tables,
 )
 from livefacts.kb.marker import COMMITS as COMMITS
@@ -125,7 +134,6 @@ All of them at once: of a hundred changes, at most one pays for it.
 """
 # Every version stays readable until `optimize` lets it go: Delta would forget after 30 days.
 PROPERTIES = {"delta.enableExpiredLogCleanup": "false"}
-LONG_AGO = datetime.fromtimestamp(0, UTC)
 JOURNAL = "journal"
 """What the marker says of a folder that has one, and a commit of where it goes on."""
 STREAMS = "streams"
@@ -134,8 +142,6 @@ TIME = "time"
 """The note of a commit that has time with it: the file that says what streams had brought."""
 FILES = "files"
 """The note in which a checkpoint says which data files it has, by table, and their digests."""
-ROW_DIGEST = "digest"
-"""The note that is a digest of all the rest of a commit."""
 OLDEST = "oldest"
 """What a commit notes of the oldest version that is kept; without it, all is, also before the first."""
 """The note in which a commit says which version is the oldest that is kept."""
@@ -169,22 +175,6 @@ class Write:
     replaced: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """One line of the commits table: a state of the whole knowledge base.
-
-    `time` is when it was written, and `rows` how many rows into which table.
-    """
-
-    seq: int = 0
-    batch: str = ""
-    kind: str = "new"
-    versions: Mapping[str, int] = field(default_factory=dict)
-    notes: Mapping[str, Any] = field(default_factory=dict)
-    rows: Mapping[str, int] = field(default_factory=dict)
-    time: datetime = LONG_AGO
-
-
 class KnowledgeBase:
     """The tables in one folder, on this machine or on a remote store, which knows `options`.
 
@@ -204,7 +194,8 @@ class KnowledgeBase:
         self.settings = read_settings(self.path)
         self._open_tables: dict[str, Any] = {}
         self._logs: dict[str, Log] = {}
-        self._known: tuple[int, list[Commit]] = (-1, [])
+        self._known = CommitList()
+        self._counts: dict[str, tuple[int, int]] = {}
 
     def create(self, settings: Mapping[str, Any]) -> None:
         """Make this folder a knowledge base, unless it is one."""
@@ -216,11 +207,11 @@ class KnowledgeBase:
     def commits(self) -> list[Commit]:
         """All commits, oldest first."""
         version = self._log(COMMITS).version()
-        if version >= 0 and self._known[0] != version:
+        if version >= 0 and self._known.version != version:
             table = self._delta(COMMITS)
             table.update_incremental()
-            self._known = table.version(), [_commit(row) for row in _rows_of(table)]
-        return self._known[1]
+            self._known = CommitList(table.version(), map(commit_of, _rows_of(table)))
+        return self._known.listed
 
     def last(self) -> Commit:
         """The present state."""
@@ -236,12 +227,17 @@ class KnowledgeBase:
                 f"version {seq} of {self.path} is no longer kept",
                 hint=f"the oldest one is {oldest}; optimize(keep=...) let the others go",
             )
-        for commit in self.commits():
-            if commit.seq == seq:
-                return commit
-        raise LivefactsError(
-            f"there is no version {seq} of {self.path}", hint=f"the last one is {last.seq}"
-        )
+        found = self._known.numbered(seq)
+        if found is None:
+            raise LivefactsError(
+                f"there is no version {seq} of {self.path}", hint=f"the last one is {last.seq}"
+            )
+        return found
+
+    def of_batch(self, batch: str) -> Commit | None:
+        """The commit of a batch, if it was made."""
+        self.commits()
+        return self._known.of_batch(batch)
 
     def files(self, table: str, commit: Commit) -> list[StorePath]:
         """The data files of a table at a commit."""
@@ -268,8 +264,14 @@ class KnowledgeBase:
         return file_damages(files, commit.notes.get(FILES, {}), is_all=is_all, digest=digest)
 
     def count(self, table: str, commit: Commit) -> int:
-        """How many rows a table has at a commit."""
-        return sum(file.parquet().metadata.num_rows for file in self.files(table, commit))
+        """How many rows a table has at a commit, as its log says."""
+        version = commit.versions.get(table)
+        if version is None:
+            return 0
+        known = self._counts.get(table)
+        if known is None or known[0] != version:
+            known = self._counts[table] = version, rows_at(self.path / table, version)
+        return known[1]
 
     def size(self) -> int:
         """How many bytes the data files of the present state have."""
@@ -433,8 +435,8 @@ class KnowledgeBase:
         known = self.last().seq
         if known != commit.seq - 1:
             raise self._written_meanwhile()
-        rows = pa.Table.from_pylist([_row(commit)], schema=SCHEMAS[COMMITS])
-        before, commits = self._known
+        rows = pa.Table.from_pylist([row_of_commit(commit)], schema=SCHEMAS[COMMITS])
+        before = self._known.version
         if before >= 0 and self.has_links:
             write = Write((write_file(self.path / COMMITS, rows),))
             version = self._appended(self._log(COMMITS), write, commit.seq)
@@ -442,7 +444,7 @@ class KnowledgeBase:
             version = self._write_commit(commit, rows)
         if version == before + 1:
             # Known without being read.
-            self._known = version, [*commits, commit]
+            self._known.add(version, commit)
 
     def _write_commit(self, commit: Commit, rows: pa.Table) -> int:
         from deltalake import Transaction, write_deltalake
@@ -484,12 +486,12 @@ class KnowledgeBase:
                 self._sum_up(name)
 
     def _compact_commits(self) -> None:
-        commits = self.commits()
+        self.commits()
         table = self._delta(COMMITS)
         table.update_incremental()
         table.optimize.compact()
         self.reached("commits compacted")
-        self._known = self._log(COMMITS).version(), commits
+        self._known.version = self._log(COMMITS).version()
 
     def _sum_up(self, name: str) -> None:
         table = self._delta(name)
@@ -569,28 +571,3 @@ def _rows_of(table: Any) -> list[dict[str, Any]]:
         found = table.to_pyarrow_table()
     rows: list[dict[str, Any]] = found.sort_by("seq").to_pylist()
     return rows
-
-
-def _row(commit: Commit) -> dict[str, Any]:
-    notes = {name: note for name, note in commit.notes.items() if name != ROW_DIGEST}
-    row = {
-        "seq": commit.seq,
-        "time": commit.time,
-        "batch": commit.batch,
-        "kind": commit.kind,
-        "rows": json.dumps(dict(commit.rows)),
-        "versions": json.dumps(dict(commit.versions)),
-        "notes": json.dumps(notes),
-    }
-    return row | {"notes": json.dumps({**notes, ROW_DIGEST: row_digest(row)})}
-
-
-def _commit(row: Mapping[str, Any]) -> Commit:
-    versions, notes, rows = (json.loads(row[name]) for name in ("versions", "notes", "rows"))
-    digest = notes.pop(ROW_DIGEST, None)
-    if digest not in (None, row_digest({**row, "notes": json.dumps(notes)})):
-        raise DamageError(
-            f"version {row['seq']} in the table `{COMMITS}` is not as it was written",
-            hint="restore the folder from a backup, or have the file again as it was",
-        )
-    return Commit(row["seq"], row["batch"], row["kind"], versions, notes, rows, row["time"])

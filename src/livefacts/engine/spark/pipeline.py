@@ -293,10 +293,8 @@ class Pipeline:
         return min(MOST_BUCKETS, max(2 * cores_of(self.session), size // BYTES_PER_BUCKET + 1))
 
     def _replayed(self, batch: str) -> JobReport | None:
-        for commit in self.base.commits() if batch else ():
-            if commit.batch == batch:
-                return JobReport(commit.seq, commit.kind, is_replay=True)
-        return None
+        made = self.base.of_batch(batch) if batch else None
+        return None if made is None else JobReport(made.seq, made.kind, is_replay=True)
 
     def _require_facts(self, start: Commit) -> None:
         if not start.seq:

@@ -184,6 +184,9 @@ class Changer:
             commit = commit_change(work, Written(writes, rows), (before, after), kind, batch)
         updater.keep(change)
         last = self._folded(work, commit)
+        if last.seq != commit.seq:
+            # What was kept of changes is in the files of buckets now.
+            updater.go_on(_live(replace(work, start=last)))
         self._updating = last.seq, updater
         return JobReport(commit.seq, kind, change.figures, tuple(work.stages.done))
 
@@ -217,9 +220,13 @@ class Changer:
         known = self._updating
         if known is not None and known[0] == work.start.seq:
             return known[1]
-        buckets = bucket_files(work.base, work.start, work.buckets)
-        is_large = work.base.count(TRIPLES_TABLE, work.start) > IN_DRIVER
-        live = surveyed(work, buckets) if is_large else Live(buckets)
         encoding = encoding_of(work.base, work.start)
         told, graphs = told_predicates(work.base, work.start), noted_graphs(work.base, work.start)
-        return Updater(program.rules, live, encoding, told, graphs)
+        return Updater(program.rules, _live(work), encoding, told, graphs)
+
+
+def _live(work: Work) -> Live:
+    """The state that a change starts from, as far as the driver looks at it."""
+    buckets = bucket_files(work.base, work.start, work.buckets)
+    is_large = work.base.count(TRIPLES_TABLE, work.start) > IN_DRIVER
+    return surveyed(work, buckets) if is_large else Live(buckets)

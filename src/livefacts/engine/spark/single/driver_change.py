@@ -181,6 +181,10 @@ class Updater:
             yield fact_table(state.table.follow(visited)[0], -1, 0)
             yield fact_table(after.table.follow(visited)[0], 1, 0)
 
+    def go_on(self, live: Live) -> None:
+        """The same state was written anew: look at it there."""
+        self._live = live
+
     def keep(self, change: UpdateEffect) -> None:
         """The change was committed: go on from it."""
         self._state = change.state
