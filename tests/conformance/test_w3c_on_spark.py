@@ -29,12 +29,8 @@ from livefacts.syntax.sparql.query_shapes import shape_of
 CHUNKS = 70
 SITE = "http://w3c.test/"
 REPEATED = "its value would differ where Spark repeats a task"
-UNKNOWN = (
-    "a path of length zero ends in a constant of the query that the table of terms does not have"
-)
 GRAPH = "what GRAPH ?g contains is asked of each graph by itself"
 KNOWN_FAILURES = {
-    "sparql10/graph/graph-not-exist": "an empty group in GRAPH <g> has a row, also where there is no such graph",
     "sparql10/graph/graph-optional": GRAPH,
     "sparql10/graph/graph-variable-scope": GRAPH,
     "sparql10/open-world/date-2": "dates with and without a zone are told apart",
@@ -44,9 +40,6 @@ KNOWN_FAILURES = {
     "sparql11/functions/struuid01": REPEATED,
     "sparql11/functions/uuid01": REPEATED,
     "sparql11/functions/uuid02": REPEATED,
-    "sparql11/property-path/zero_or_more_set_start": UNKNOWN,
-    "sparql11/property-path/zero_or_one_set_end": UNKNOWN,
-    "sparql11/property-path/zero_or_one_set_start": UNKNOWN,
 }
 """The folder and name of a test -> why it fails; a test that is listed and passes fails."""
 

@@ -239,22 +239,35 @@ class Told(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Triples:
+    """Triples in the driver, as `Told` asks for them."""
+
+    rows: HashIds
+
+    def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
+        return self.rows[is_of_kinds(self.rows, kinds)]
+
+    def count_kinds(self, by_object: frozenset[int]) -> Mapping[Kind, int]:
+        return kinds_of_triples(self.rows, by_object)
+
+
+@dataclass(frozen=True, slots=True)
 class ToldAfter:
     """Asserted triples after a change that was not made yet."""
 
     before: Told
-    came: HashIds
-    gone: HashIds
+    came: Told
+    gone: Told
 
     def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
         found = self.before.of_kinds(kinds)
-        came = self.came[is_of_kinds(self.came, kinds)]
-        return np.concatenate([found[~contains(self.gone, found)], came])
+        stays = ~contains(self.gone.of_kinds(kinds), found)
+        return np.concatenate([found[stays], self.came.of_kinds(kinds)])
 
     def count_kinds(self, by_object: frozenset[int]) -> Mapping[Kind, int]:
         counts = Counter(self.before.count_kinds(by_object))
-        counts.update(kinds_of_triples(self.came, by_object))
-        counts.subtract(kinds_of_triples(self.gone, by_object))
+        counts.update(self.came.count_kinds(by_object))
+        counts.subtract(self.gone.count_kinds(by_object))
         return +counts
 
 

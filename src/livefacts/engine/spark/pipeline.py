@@ -21,9 +21,11 @@ from livefacts.engine.spark.local.change_in_memory import is_handed_over
 from livefacts.engine.spark.local.handover import TooLargeError, bytes_of, close_in_driver, room_for
 from livefacts.engine.spark.optimizer import optimize
 from livefacts.engine.spark.read.asked_facts import AskedFacts, Facts, read_asked, settle
+from livefacts.engine.spark.read.frame_columns import GRAPH
 from livefacts.engine.spark.read.frame_source import (
     FrameSource,
     check_frame,
+    has_more,
     is_frame,
     size_of,
     table_of_frame,
@@ -216,8 +218,26 @@ class Pipeline:
             if replayed is not None:
                 return replayed
             self._require_closed(start)
+            work = self._work(start)
+            if self._stays_with_tasks(work, (add, remove)):
+                come, go = (facts if is_frame(facts) else None for facts in (add, remove))
+                with suppress(SchemaNotSingleError):
+                    return self._changer.update_frames(work, come, go, batch)
             coming, going = (self._asked(facts) for facts in (add, remove))
-            return self._changer.update(self._work(start), coming, going, batch)
+            return self._changer.update(work, coming, going, batch)
+
+    def _stays_with_tasks(self, work: Work, sides: Sequence[Facts | DataFrame]) -> bool:
+        """Whether a change is of DataFrames that are too large for the driver."""
+        given = [facts for facts in sides if is_frame(facts)]
+        for frame in given:
+            check_frame(frame, self.session)
+        return (
+            bool(given)
+            and all(is_frame(facts) or facts == () for facts in sides)
+            and not any(GRAPH in frame.columns for frame in given)
+            and self._changer.takes_frames(work)
+            and any(has_more(frame, self._changer.roads.small) for frame in given)
+        )
 
     def _asked(self, facts: Facts | DataFrame) -> Facts:
         return table_of_frame(facts, self.session) if is_frame(facts) else facts

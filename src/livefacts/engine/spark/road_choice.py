@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from livefacts.engine.spark.jobs.stage_report import JobReport
 from livefacts.engine.spark.jobs.work import Work, Written, commit_change
@@ -23,19 +24,23 @@ from livefacts.engine.spark.read.asked_facts import AskedFacts, Facts, placed, r
 from livefacts.engine.spark.read.graph_change import noted_graphs
 from livefacts.engine.spark.read.predicate_change import told_predicates
 from livefacts.engine.spark.single.driver_change import RuleState, Updater, change_writes
-from livefacts.engine.spark.single.task_change import changed_by_tasks, surveyed
+from livefacts.engine.spark.single.frame_change import changed_by_frames
+from livefacts.engine.spark.single.task_change import TaskChange, changed_by_tasks, surveyed
 from livefacts.errors import InputError, LivefactsError
 from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.compaction import is_to_be_folded
 from livefacts.kb.live_buckets import Live
 from livefacts.kb.rule_table import check_limit, stored_program
 from livefacts.kb.schema_closure import SchemaNotSingleError, constants_of, is_followed_singly
-from livefacts.kb.tables import RULES, SINGLE, TRIPLES_TABLE, Commit
+from livefacts.kb.tables import GRAPHS, RULES, SINGLE, TRIPLES_TABLE, Commit
 from livefacts.kb.term_rows import encoding_of
 from livefacts.language.checks.safety import check
 from livefacts.language.program import Program, Rule
 from livefacts.syntax import rule_sets
 from livefacts.syntax.rule_sets import RuleSource, named_rules
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 DRIVER, TASKS, JOINS = "driver", "tasks", "joins"
 ROADS = (DRIVER, TASKS, JOINS)
@@ -98,6 +103,26 @@ class Changer:
         """Assert and retract facts that were read; one commit."""
         program = self._program(work)
         return self._changed(work, asked, program, program, kind, batch)
+
+    def takes_frames(self, work: Work) -> bool:
+        """Whether DataFrames of triples can be followed where they are, whatever their size."""
+        roads, start = self.roads, work.start
+        return (
+            roads.road in (None, TASKS)
+            and roads.way is Way.COUNTING_DRED
+            and start.notes.get("path") == SINGLE
+            and not roads.takes_joins(self._program(work))
+            # Who else asserts a triple is looked up in the driver.
+            and not work.base.files(GRAPHS, start)
+        )
+
+    def update_frames(
+        self, work: Work, add: DataFrame | None, remove: DataFrame | None, batch: str
+    ) -> JobReport:
+        """The same of DataFrames, by tasks; one commit."""
+        program = self._program(work)
+        change = changed_by_frames(work, add, remove, program, self._said_at(work.start))
+        return self._committed(work, change, (program, program), UPDATE, batch)
 
     def change_rules(
         self, work: Work, add: RuleSource, remove: str | Rule | Sequence[str | Rule], batch: str
@@ -198,13 +223,24 @@ class Changer:
     def _followed_by_tasks(
         self, work: Work, asked: AskedFacts, before: Program, after: Program, kind: str, batch: str
     ) -> JobReport:
+        change = changed_by_tasks(work, asked, before, after, self._said_at(work.start))
+        return self._committed(work, change, (before, after), kind, batch)
+
+    def _said_at(self, start: Commit) -> RuleState | None:
         known, self._said = self._said, None
-        state = known[1] if known is not None and known[0] == work.start.seq else None
-        change = changed_by_tasks(work, asked, before, after, state)
-        check_limit(after, change.figures["added"] - change.figures["asserted"])
+        return known[1] if known is not None and known[0] == start.seq else None
+
+    def _committed(
+        self,
+        work: Work,
+        change: TaskChange,
+        programs: tuple[Program, Program],
+        kind: str,
+        batch: str,
+    ) -> JobReport:
+        check_limit(programs[1], change.figures["added"] - change.figures["asserted"])
         with work.stages.stage("commit"):
-            written = Written(change.writes, change.rows)
-            commit = commit_change(work, written, (before, after), kind, batch)
+            commit = commit_change(work, Written(change.writes, change.rows), programs, kind, batch)
         last = self._folded(work, commit)
         self._said = last.seq, change.state
         return JobReport(commit.seq, kind, change.figures, tuple(work.stages.done))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +13,9 @@ from livefacts.engine.spark.jobs.stage_report import Stage, Stages
 from livefacts.engine.spark.jobs.tasks import run_tasks
 from livefacts.kb.buckets import Blocks
 from livefacts.kb.compaction import merge_small_files
+from livefacts.kb.marker import EXCHANGE
 from livefacts.kb.rule_table import rule_notes, rules_write
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import RULES, Commit, KnowledgeBase, Write
 from livefacts.language.program import Program
 
@@ -75,6 +79,17 @@ class Written:
     writes: Mapping[str, Write]
     rows: int
     notes: Mapping[str, object] = field(default_factory=dict)
+
+
+@contextmanager
+def passing_folder(base: StorePath) -> Iterator[StorePath]:
+    """A folder for what tasks write for later ones; it is gone when the change is made."""
+    folder = base / EXCHANGE / uuid.uuid4().hex
+    folder.make_folder()
+    try:
+        yield folder
+    finally:
+        folder.delete_folder()
 
 
 def commit_change(

@@ -20,10 +20,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from livefacts.engine.spark.jobs.frames import counted_predicates, facts_frame, rows_frame
 from livefacts.engine.spark.jobs.stage_report import JobReport
 from livefacts.engine.spark.jobs.tasks import context_of, fit_partitions
-from livefacts.engine.spark.jobs.work import Work
+from livefacts.engine.spark.jobs.work import Work, passing_folder
 from livefacts.engine.spark.joins.closure_change import ChangedClosure, change
 from livefacts.engine.spark.joins.fact_frame import columns_of
-from livefacts.engine.spark.joins.kept_rows import round_folder
 from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.joins.materialization import Closure, joined_plan, materialize
 from livefacts.engine.spark.joins.rounds import PREDICATE, Setting
@@ -69,7 +68,7 @@ def _require_context(work: Work) -> None:
 def close_general(work: Work, program: Program, *, batch: str = "") -> JobReport:
     """All conclusions of any program, from what is asserted; one commit."""
     _require_context(work)
-    with round_folder(work.base.path) as folder:
+    with passing_folder(work.base.path) as folder:
         return _closed(work, program, batch, folder)
 
 
@@ -122,7 +121,7 @@ class GeneralChange:
 def change_general(work: Work, asked: GeneralChange, kind: str, batch: str = "") -> JobReport:
     """Follow a change by joins; one commit, and in it what has changed."""
     _require_context(work)
-    with round_folder(work.base.path) as folder:
+    with passing_folder(work.base.path) as folder:
         return _changed(work, asked, kind, batch, folder)
 
 

@@ -14,7 +14,6 @@ import pickle
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -23,7 +22,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from livefacts.engine.spark.jobs.frames import files_frame, rows_frame
-from livefacts.kb.marker import EXCHANGE
 from livefacts.kb.stores.file_path import StorePath
 
 FEW, FEW_IN_ALL = 2_000, 20_000
@@ -57,17 +55,6 @@ class KeptRows:
             return here
         there = files_frame(self.session, self.schema, self.files)
         return there.unionAll(here) if len(self.here) else there
-
-
-@contextmanager
-def round_folder(base: StorePath) -> Iterator[StorePath]:
-    """A folder for the rows of one change, which is not there any more when it is made."""
-    folder = base / EXCHANGE / uuid.uuid4().hex
-    folder.make_folder()
-    try:
-        yield folder
-    finally:
-        folder.delete_folder()
 
 
 def keep_rows(folder: StorePath, rows: DataFrame, by: Sequence[str] = ()) -> KeptRows:

@@ -44,6 +44,8 @@ from livefacts.syntax.input.rejects import Reject, Rejects
 TRIPLE_COLUMNS = pa.schema([(name, pa.int64()) for name in FACT_KEYS])
 QUAD_COLUMNS = pa.schema([(name, pa.int64()) for name in QUAD])
 DEFAULT_GRAPH = 0
+Clash = tuple[int, tuple[str, ...], str]
+"""An id, the texts that have it, and which of them the tables have."""
 
 
 TRIPLES, QUADS, OTHERS, TERM_TEXTS, FAILURE = "triples", "quads", "others", "terms", "failure"
@@ -171,7 +173,7 @@ class SettledBucket:
     """Whether predicate facts were read, of any bucket: then `others` are all that this one has."""
     left_out: tuple[int, ...] = ()
     """The files that were left out, by number."""
-    clashes: tuple[tuple[int, tuple[str, ...], str], ...] = ()
+    clashes: tuple[Clash, ...] = ()
 
     def paths(self, folder: StorePath) -> list[StorePath]:
         """Its data files, in the folder of a knowledge base."""
@@ -188,17 +190,24 @@ def settle_bucket(job: SettleJob, bucket: Bucket, sent: Blocks) -> SettledBucket
     """Deduplicate what was sent to a bucket, unless some of its terms clash."""
     left_out = sent.origins(FAILURE)
     whole = sent.without(left_out)
+    terms, found = settled_terms(bucket, whole)
+    if found:
+        return SettledBucket(clashes=found)
+    taken = _taken_in(job, bucket, whole, terms)
+    return replace(taken, left_out=tuple(sorted(left_out)))
+
+
+def settled_terms(bucket: Bucket, sent: Blocks) -> tuple[pa.Table, tuple[Clash, ...]]:
+    """The terms that were sent to a bucket and are new there, and those of which two have one id."""
     known = bucket.read_terms()
-    terms = _sorted_terms(pa.concat_tables([known, whole.rows(TERM_TEXTS, TERM_COLUMNS)]))
+    terms = _sorted_terms(pa.concat_tables([known, sent.rows(TERM_TEXTS, TERM_COLUMNS)]))
     ids, texts = terms["id"].to_numpy(), terms["text"].combine_chunks()
     found = clashes(ids, texts) if len(ids) > 1 else {}
-    if found:
-        owners = dict(zip(known["id"].to_pylist(), known["text"].to_pylist(), strict=True))
-        return SettledBucket(
-            clashes=tuple((id, tuple(texts), owners.get(id, "")) for id, texts in found.items())
-        )
-    taken = _taken_in(job, bucket, whole, _new_terms(terms, known))
-    return replace(taken, left_out=tuple(sorted(left_out)))
+    owners = (
+        dict(zip(known["id"].to_pylist(), known["text"].to_pylist(), strict=True)) if found else {}
+    )
+    clashing = tuple((id, tuple(texts), owners.get(id, "")) for id, texts in found.items())
+    return _new_terms(terms, known), clashing
 
 
 def _sorted_terms(terms: pa.Table) -> pa.Table:

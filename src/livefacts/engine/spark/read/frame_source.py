@@ -39,6 +39,7 @@ COLUMNS_HINT = (
     'columns are "s", "p", "o" and, for named graphs, "g", of N-Triples text: '
     'df.selectExpr("subject AS s", ...) names them'
 )
+VALUES_HINT = 'values are N-Triples text: <http://example.org/a>, _:b, "text"'
 PACKED = 4
 """Files that Spark reads are packed; their text is about this many times as large."""
 
@@ -183,6 +184,11 @@ def whole_columns(frame: DataFrame) -> DataFrame:
     named = [name for name in (*TERMS, GRAPH, *ORIGIN) if name in frame.columns]
     found = frame.select(*(F.col(f"`{name}`") for name in named))
     return found if GRAPH in named else found.withColumn(GRAPH, F.lit(None).cast("string"))
+
+
+def has_more(frame: DataFrame, rows: int) -> bool:
+    """Whether a DataFrame has more rows than so many; no more of them are counted."""
+    return frame.limit(rows + 1).count() > rows
 
 
 def table_of_frame(frame: DataFrame, session: SparkSession) -> pa.Table:

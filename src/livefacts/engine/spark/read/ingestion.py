@@ -7,7 +7,7 @@ them become exceptions with ids of their own, and the splits are read once more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -25,11 +25,12 @@ from livefacts.engine.spark.read.bucket_intake import (
     read_split,
     settle_bucket,
 )
-from livefacts.engine.spark.read.frame_source import FrameSource
+from livefacts.engine.spark.read.frame_source import VALUES_HINT, FrameSource
 from livefacts.engine.spark.read.resumption import KeptStages, input_of, key_of, resumable
 from livefacts.engine.spark.read.splits import Split
 from livefacts.errors import InputError
-from livefacts.kb.bucket_stages import bucket_files
+from livefacts.kb.bucket_stages import Bucket, bucket_files
+from livefacts.kb.buckets import Blocks
 from livefacts.kb.tables import (
     CHANGES,
     GRAPHS,
@@ -84,7 +85,8 @@ def ingest(work: Work, source: Source, batch: str) -> JobReport:
     known = source.key() if isinstance(source, FrameSource) else input_of(source)
     key = key_of("ingest", work.start, work.buckets, sorted(before.exceptions.items()), known)
     with resumable(work.base, key) as kept:
-        taken = _taken(work, source, before, kept)
+        settling = SettleJob(work.base.path, fact_files(work), work.start.seq + 1)
+        taken = take_in(work, source, before, partial(settle_bucket, settling), kept)
         rejects, figures = placed(taken.reads), taken.figures()
         if rejects and not figures["read"]:
             raise InputError(f"nothing could be read: {rejects[0]}", hint=_unread_hint(source))
@@ -103,27 +105,34 @@ def ingest(work: Work, source: Source, batch: str) -> JobReport:
 
 def _unread_hint(source: Source) -> str:
     if isinstance(source, FrameSource):
-        return 'values are N-Triples text: <http://example.org/a>, _:b, "text"'
+        return VALUES_HINT
     return "are these files in the right format?"
 
 
-def _taken(work: Work, source: Source, encoding: Encoding, kept: KeptStages) -> Taken:
-    """Read and deduplicate until no two terms have the same id."""
+def take_in(
+    work: Work,
+    source: Source,
+    encoding: Encoding,
+    settle: Callable[[Bucket, Blocks], SettledBucket],
+    kept: KeptStages | None = None,
+    title: str = "read and deduplicate",
+) -> Taken:
+    """Read and settle until no two terms have the same id."""
     buckets = bucket_files(work.base, work.start, work.buckets)
-    settling = SettleJob(work.base.path, fact_files(work), work.start.seq + 1)
     for salt in SALTS:
         again = f", again ({salt})" if salt > 1 else ""
-        with work.stages.stage(f"read and deduplicate{again}") as stage:
-            job, settle = (
-                ReadJob(encoding, work.buckets, work.base.options),
-                partial(settle_bucket, settling),
-            )
+        with work.stages.stage(f"{title}{again}") as stage:
+            job = ReadJob(encoding, work.buckets, work.base.options)
             if isinstance(source, FrameSource):
                 run = source.exchange(work, stage, job, settle, buckets)
             else:
                 reading = partial(read_split, job)
                 run = work.exchange(stage, reading, numbered(source), settle, buckets)
-            found = kept.results(stage, run, lambda each: each.paths(work.base.path))
+            found = (
+                run()
+                if kept is None
+                else kept.results(stage, run, lambda each: each.paths(work.base.path))
+            )
             reads = without_failed([each for each in found if isinstance(each, Read)])
             settled = [each for each in found if isinstance(each, SettledBucket)]
             stage.rows = sum(read.rows for read in reads)

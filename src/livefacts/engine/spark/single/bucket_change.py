@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -41,13 +42,42 @@ class ChangedBucket:
     gone: HashIds
 
 
+class BucketChange(Protocol):
+    """A bucket, and what comes and goes there, wherever that is."""
+
+    @property
+    def bucket(self) -> Bucket: ...
+    @property
+    def came(self) -> HashIds: ...
+    @property
+    def gone(self) -> HashIds: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FiledChange:
+    """The same, with files in which tasks have noted what comes and goes."""
+
+    bucket: Bucket
+    coming: Bucket
+    going: Bucket
+
+    @property
+    def came(self) -> HashIds:
+        return self.coming.read_told()
+
+    @property
+    def gone(self) -> HashIds:
+        return self.going.read_told()
+
+
 def told_in_bucket(asked: ChangedBucket) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which of a bucket's triples that are to come, and to go, are asserted."""
     facts = Columns(ordered(columns_of(asked.bucket.read_facts())))
-    return _told(facts, asked.came), _told(facts, asked.gone)
+    return told_among(facts, asked.came), told_among(facts, asked.gone)
 
 
-def _told(facts: Columns, triples: HashIds) -> NDArray[np.bool_]:
+def told_among(facts: Columns, triples: HashIds) -> NDArray[np.bool_]:
+    """Which triples these facts assert."""
     counts = np.zeros((len(triples), 2), np.int64)
     facts.add_counts(triples, counts)
     return np.asarray(counts[:, 1] > 0)
@@ -62,9 +92,7 @@ class FollowChange:
     differing: frozenset[Kind]
 
 
-def follow_change(
-    job: FollowChange, change: ChangedBucket
-) -> Generator[pa.RecordBatch, None, None]:
+def follow_change(job: FollowChange, change: BucketChange) -> Generator[pa.RecordBatch, None, None]:
     """Send what a change of a bucket's triples does to supports and tellings."""
     came, gone, bucket = change.came, change.gone, change.bucket
     visited = np.zeros((0, 3), np.int64)

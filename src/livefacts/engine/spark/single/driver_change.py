@@ -22,7 +22,7 @@ from livefacts.engine.spark.read.asked_facts import AskedFacts, settle
 from livefacts.engine.spark.read.graph_change import NotedGraphs
 from livefacts.engine.spark.read.predicate_change import ToldPredicates
 from livefacts.engine.spark.single.bucket_change import signs_of
-from livefacts.kb.bucket_stages import is_of_kinds, kinds_of_triples
+from livefacts.kb.bucket_stages import is_of_kinds
 from livefacts.kb.change_rows import signed_write
 from livefacts.kb.consequences import (
     ConsequenceTable,
@@ -32,7 +32,7 @@ from livefacts.kb.consequences import (
     triples_of,
 )
 from livefacts.kb.graph_rows import GraphChange
-from livefacts.kb.live_buckets import Live, Told, ToldAfter, contains, netted
+from livefacts.kb.live_buckets import Live, Told, ToldAfter, Triples, contains, netted
 from livefacts.kb.schema_closure import SchemaCloser, SchemaConsequences
 from livefacts.kb.tables import (
     CHANGES,
@@ -86,18 +86,17 @@ def closed_state(rules: tuple[Rule, ...], told: Told, encoding: Encoding) -> Rul
 def state_after(
     state: RuleState,
     told: Told,
-    came: HashIds,
-    gone: HashIds,
+    came: Told,
+    gone: Told,
     rules: Sequence[Rule] | None,
     encoding: Encoding,
 ) -> RuleState:
     """Rules, schema, consequences and kinds after a change."""
     kinds = state.kinds.copy()
-    kinds.update(kinds_of_triples(came, state.schema.by_object))
-    kinds.subtract(kinds_of_triples(gone, state.schema.by_object))
+    kinds.update(came.count_kinds(state.schema.by_object))
+    kinds.subtract(gone.count_kinds(state.schema.by_object))
     kinds = +kinds
-    changed = np.concatenate([came, gone])
-    touches = bool(is_of_kinds(changed, state.schema.kinds).any())
+    touches = any(len(each.of_kinds(state.schema.kinds)) for each in (came, gone))
     if rules is None and not touches and kinds.keys() == state.kinds.keys():
         return RuleState(state.rules, state.schema, state.table, kinds)
     new_rules = state.rules if rules is None else tuple(rules)
@@ -152,7 +151,8 @@ class Updater:
         gone = gone[~contains(came, gone)]
         came = came[~self._live.is_told(came)]
         gone = gone[self._live.is_told(gone)]
-        after = state_after(self._state, self._live, came, gone, rules, found.encoding)
+        told = Triples(came), Triples(gone)
+        after = state_after(self._state, self._live, *told, rules, found.encoding)
         rows = netted([*self._signed(came, gone, after)])
         before = self._live.counts(triples_of(rows)).sum(axis=1)
         signs = signs_of(rows, before)

@@ -21,6 +21,7 @@ from livefacts.engine.spark.read.graph_change import noted_graphs, told_in
 from livefacts.engine.spark.read.predicate_change import told_predicates
 from livefacts.engine.spark.read.table_terms import TableTerms, table_terms
 from livefacts.engine.spark.single.bucket_change import (
+    BucketChange,
     ChangedBucket,
     FollowChange,
     SignChange,
@@ -41,7 +42,7 @@ from livefacts.kb.bucket_stages import Bucket, Survey, survey_bucket
 from livefacts.kb.buckets import bucket_of
 from livefacts.kb.change_rows import signed_write
 from livefacts.kb.consequences import FACTS, Kind
-from livefacts.kb.live_buckets import Live, contains
+from livefacts.kb.live_buckets import Live, Triples, contains
 from livefacts.kb.tables import CHANGES, PREDICATE_CHANGES, Write
 from livefacts.kb.term_encoding import NO_TRIPLES
 from livefacts.kb.term_rows import term_writes
@@ -82,10 +83,9 @@ def changed_by_tasks(
         told_now = ToldInTables(work, terms.buckets)
         state = known or closed_state(before.rules, told_now, terms.encoding)
         rules = None if after == before else after.rules
-        new = state_after(state, told_now, came, gone, rules, terms.encoding)
-    with work.stages.stage("follow and sign") as stage:
-        signed = _followed(work, terms, (came, gone), (state, new))
-        stage.rows = sum(each.file.rows for each in signed if each.file)
+        new = state_after(state, told_now, Triples(came), Triples(gone), rules, terms.encoding)
+    changed = _by_bucket(terms.buckets, came, gone)
+    signed = followed_and_signed(work, changed, terms.buckets, (state, new))
     change = _written(work, terms, found.added, found.removed, (came, gone), signed, new)
     change.writes.update(graphs.writes(work.base, work.start.seq + 1))
     return change
@@ -133,22 +133,23 @@ def surveyed(work: Work, buckets: Sequence[Bucket]) -> Live:
     return Live(buckets, survey)
 
 
-def _followed(
+def followed_and_signed(
     work: Work,
-    terms: TableTerms,
-    change: tuple[HashIds, HashIds],
+    changed: Sequence[BucketChange],
+    buckets: Sequence[Bucket],
     states: tuple[RuleState, RuleState],
 ) -> list[Signed]:
+    """Follow what comes and goes in each bucket, and write what that changes in each."""
     old, new = states
     has_changed = old.schema is not new.schema
     kinds = differing(old.schema, new.schema) if has_changed else frozenset()
     schema = schema_changes(old.schema, new.schema) if has_changed else FACTS.empty_table()
     following = partial(follow_change, FollowChange(old.table, new.table, kinds))
     signing = partial(sign_change, SignChange(work.base.path, work.start.seq + 1, schema))
-    changed = _by_bucket(terms.buckets, *change)
-    return exchange(
-        work.session, following, changed, signing, terms.buckets, "follow and sign"
-    ).outputs
+    with work.stages.stage("follow and sign") as stage:
+        found = exchange(work.session, following, changed, signing, buckets, stage.name).outputs
+        stage.rows = sum(each.file.rows for each in found if each.file)
+    return found
 
 
 def _written(

@@ -76,7 +76,7 @@ from livefacts.language.expressions import (
     conjuncts,
     rewritten,
 )
-from livefacts.language.formula import Variable
+from livefacts.language.formula import TripleAtom, Variable
 from livefacts.model.facts import Term
 
 if TYPE_CHECKING:
@@ -104,8 +104,11 @@ class AlgebraFrames:
         self._numbers = count()
 
     def id_of(self, term: Term) -> int:
-        """The id of a term."""
-        return self._terms.encoding.id_of(text_of(term))
+        """The id of a term, whose text the tables may not have."""
+        text = text_of(term)
+        number = self._terms.encoding.id_of(text)
+        self._terms.named[number] = text
+        return number
 
     def rows(self, pattern: Pattern) -> SolutionFrame:
         """The rows of a pattern, over what the whole query sees."""
@@ -288,7 +291,12 @@ class AlgebraFrames:
     def _in_graph(self, pattern: InGraph) -> SolutionFrame:
         slot = pattern.graph
         if not isinstance(slot, Variable):
-            return self._rows(pattern.of, self._graphs.one(self.id_of(slot)))
+            source = self._graphs.one(self.id_of(slot))
+            found = self._rows(pattern.of, source)
+            # A graph that is not there has no rows, not even those that no triple is needed for.
+            atoms = pattern.of.atoms if isinstance(pattern.of, Basic) else ()
+            needs_triples = any(isinstance(atom, TripleAtom) for atom in atoms)
+            return found if needs_triples else joined(found, source.presence())
         if not may_know(pattern.of, [slot.name]):
             raise not_here(f"what GRAPH {slot} contains is asked of each graph by itself")
         source = self._graphs.each(slot.name)

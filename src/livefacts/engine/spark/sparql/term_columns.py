@@ -6,7 +6,7 @@ equal ids wherever they come from; its text travels along, as the tables may not
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ class TermColumns:
     encoding: Encoding
     terms: DataFrame
     """All terms: `id` and `text`."""
+    named: dict[int, str] = field(default_factory=dict)
+    """The terms that the query names: a path of length zero has them, though the tables may not."""
 
     def ids_of(self, text: Column) -> Column:
         """The ids of texts; null stays null."""
@@ -53,6 +55,9 @@ class TermColumns:
         named = self.terms.select(F.col("id").alias("_id"), F.col("text").alias("_text"))
         found = rows.join(named, F.col(id_column) == F.col("_id"), "left").drop("_id")
         texts = F.col("_text")
+        if self.named:
+            names = F.create_map(*map(F.lit, chain.from_iterable(self.named.items())))
+            texts = F.coalesce(texts, F.try_element_at(names, F.col(id_column)))
         if text_column in rows.columns:
             texts = F.coalesce(F.col(text_column), texts)
         return found.withColumn(text_column, texts).drop("_text")

@@ -65,6 +65,10 @@ class TripleSource:
         ]
         return SolutionFrame(rows.select(*columns), frozenset(names))
 
+    def presence(self) -> SolutionFrame:
+        """The row without variables, if there is any triple."""
+        return SolutionFrame(self.triples.limit(1).select(), frozenset())
+
     def graphs(self) -> SolutionFrame:
         """The graphs that there are, as values of the variable for them."""
         from pyspark.sql import functions as F  # noqa: N812

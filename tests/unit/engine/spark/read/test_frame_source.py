@@ -134,3 +134,24 @@ def test_terms_with_one_hash_are_kept_apart(
     report = pipeline.ingest(session.createDataFrame(rows))
     assert any("again" in stage.name for stage in report.stages)
     assert {row.s for row in pipeline.facts(decoded=True).collect()} == set(rows["s"].to_pylist())
+
+
+def test_large_frames_are_followed_without_a_row_in_the_driver(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from livefacts.engine.spark import pipeline as doors
+
+    pipeline = Pipeline(session, tmp_path / "kb", buckets=2, small=1)
+    pipeline.ingest(people(session, ("a", "b"), ("b", "c")))
+    pipeline.materialize(RULE)
+    monkeypatch.setattr(doors, "table_of_frame", None)
+    come = people(session, ("x", "y"), ("a", "b"), ("b", "c"))
+    go = people(session, ("a", "b"), ("b", "c"), ("n", "n")).where("s <> '<urn:a>'")
+    report = pipeline.update(add=come, remove=go)
+    assert report.figures == {"asserted": 1, "retracted": 0, "added": 2, "removed": 0}
+    report = pipeline.update(remove=people(session, ("a", "b"), ("b", "c"), ("c", "b")))
+    assert report.figures == {"asserted": 0, "retracted": 2, "added": 0, "removed": 4}
+    assert told(pipeline) == {("x", "y"), ("y", "x")}
+    with pytest.raises(lf.LivefactsError, match="o is null"):
+        pipeline.update(add=people(session, ("b", "c"), ("b", None)))
+    assert pipeline.seq == 4
