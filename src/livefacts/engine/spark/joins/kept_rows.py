@@ -92,9 +92,16 @@ def together(folder: StorePath, one: KeptRows, other: KeptRows) -> KeptRows:
 
 
 def _arrow_schema(rows: DataFrame) -> pa.Schema:
+    """The columns of rows, all of which may be null, also inside of maps."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    return pa.schema([(field.name, field.type) for field in to_arrow_schema(rows.schema)])
+    fields = [(field.name, field.type) for field in to_arrow_schema(rows.schema)]
+    return pa.schema(
+        [
+            (name, pa.map_(kind.key_type, kind.item_type) if pa.types.is_map(kind) else kind)
+            for name, kind in fields
+        ]
+    )
 
 
 def write_rows(

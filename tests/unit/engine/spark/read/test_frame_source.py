@@ -136,6 +136,11 @@ def test_terms_with_one_hash_are_kept_apart(
     assert {row.s for row in pipeline.facts(decoded=True).collect()} == set(rows["s"].to_pylist())
 
 
+def said(report: Any) -> tuple[int, ...]:
+    names = "asserted", "retracted", "added", "removed"
+    return tuple(report.figures[name] for name in names)
+
+
 def test_large_frames_are_followed_without_a_row_in_the_driver(
     session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,9 +153,9 @@ def test_large_frames_are_followed_without_a_row_in_the_driver(
     come = people(session, ("x", "y"), ("a", "b"), ("b", "c"))
     go = people(session, ("a", "b"), ("b", "c"), ("n", "n")).where("s <> '<urn:a>'")
     report = pipeline.update(add=come, remove=go)
-    assert report.figures == {"asserted": 1, "retracted": 0, "added": 2, "removed": 0}
+    assert said(report) == (1, 0, 2, 0)
     report = pipeline.update(remove=people(session, ("a", "b"), ("b", "c"), ("c", "b")))
-    assert report.figures == {"asserted": 0, "retracted": 2, "added": 0, "removed": 4}
+    assert said(report) == (0, 2, 0, 4)
     assert told(pipeline) == {("x", "y"), ("y", "x")}
     with pytest.raises(lf.LivefactsError, match="o is null"):
         pipeline.update(add=people(session, ("b", "c"), ("b", None)))
