@@ -13,7 +13,7 @@ FOREIGN = {
     # Ends the process at once; the name is that of the system call.
     "commands.console.terminal": {"_exit"},
     # Python has no public door to the Java side of a session.
-    "engine.spark.joins.rounds": {"_jsparkSession", "_jdf"},
+    "engine.spark.sparql.solution_frame": {"_jsparkSession", "_jdf"},
     # An array that machine code makes is handed over as its value.
     "store.machine_code": {"_getvalue"},
 }

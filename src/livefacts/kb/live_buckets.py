@@ -239,7 +239,7 @@ class Told(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Triples:
+class TriplesHere:
     """Triples in the driver, as `Told` asks for them."""
 
     rows: HashIds

@@ -32,7 +32,7 @@ from livefacts.kb.consequences import (
     triples_of,
 )
 from livefacts.kb.graph_rows import GraphChange
-from livefacts.kb.live_buckets import Live, Told, ToldAfter, Triples, contains, netted
+from livefacts.kb.live_buckets import Live, Told, ToldAfter, TriplesHere, contains, netted
 from livefacts.kb.schema_closure import SchemaCloser, SchemaConsequences
 from livefacts.kb.tables import (
     CHANGES,
@@ -151,7 +151,7 @@ class Updater:
         gone = gone[~contains(came, gone)]
         came = came[~self._live.is_told(came)]
         gone = gone[self._live.is_told(gone)]
-        told = Triples(came), Triples(gone)
+        told = TriplesHere(came), TriplesHere(gone)
         after = state_after(self._state, self._live, *told, rules, found.encoding)
         rows = netted([*self._signed(came, gone, after)])
         before = self._live.counts(triples_of(rows)).sum(axis=1)

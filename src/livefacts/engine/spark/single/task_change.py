@@ -42,7 +42,7 @@ from livefacts.kb.bucket_stages import Bucket, Survey, survey_bucket
 from livefacts.kb.buckets import bucket_of
 from livefacts.kb.change_rows import signed_write
 from livefacts.kb.consequences import FACTS, Kind
-from livefacts.kb.live_buckets import Live, Triples, contains
+from livefacts.kb.live_buckets import Live, TriplesHere, contains
 from livefacts.kb.tables import CHANGES, PREDICATE_CHANGES, Write
 from livefacts.kb.term_encoding import NO_TRIPLES
 from livefacts.kb.term_rows import term_writes
@@ -83,7 +83,9 @@ def changed_by_tasks(
         told_now = ToldInTables(work, terms.buckets)
         state = known or closed_state(before.rules, told_now, terms.encoding)
         rules = None if after == before else after.rules
-        new = state_after(state, told_now, Triples(came), Triples(gone), rules, terms.encoding)
+        new = state_after(
+            state, told_now, TriplesHere(came), TriplesHere(gone), rules, terms.encoding
+        )
     changed = _by_bucket(terms.buckets, came, gone)
     signed = followed_and_signed(work, changed, terms.buckets, (state, new))
     change = _written(work, terms, found.added, found.removed, (came, gone), signed, new)
