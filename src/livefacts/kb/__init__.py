@@ -33,5 +33,6 @@ Out: the same at any version (a snapshot), and what changed between two.
 
 Paper: DynamiTE, sections 3 to 5 (compressed input, derivations from single triples).
 Design: docs/design/0007-spark-and-delta.md, docs/design/0014-rooms.md,
-docs/design/0023-stores.md, docs/design/0024-rows-between-stages.md
+docs/design/0023-stores.md, docs/design/0024-rows-between-stages.md,
+docs/design/0028-what-scale-costs.md
 """

@@ -25,5 +25,5 @@ Out: commits of a knowledge base (`kb`), reports, DataFrames of facts and deltas
 
 Paper: DynamiTE (parallel materialization, and its maintenance).
 Design: docs/design/0007-spark-and-delta.md, docs/design/0008-rules-as-joins.md,
-docs/design/0026-dataframes-in-and-out.md
+docs/design/0026-dataframes-in-and-out.md, docs/design/0028-what-scale-costs.md
 """
