@@ -21,7 +21,7 @@ from livefacts.kb.tables import (
     SCHEMAS,
     KnowledgeBase,
     Write,
-    write_file,
+    write_in_buckets,
 )
 from livefacts.store.facts.hash_rows import Facts
 from livefacts.store.facts.row_store import TRIPLES
@@ -56,7 +56,8 @@ def _with_signs(rows: pa.Table, signs: HashIds) -> pa.Table:
 
 
 def signed_write(base: KnowledgeBase, table: str, seq: int, rows: pa.Table) -> Write:
-    """A change's rows of predicate facts or triples, numbered, as a file of their table."""
+    """A change's rows of predicate facts or triples, numbered, in files of their table."""
     numbered = rows.add_column(0, "seq", pa.array(np.full(len(rows), seq, np.int64)))
     numbered = numbered.cast(SCHEMAS[table])
-    return Write((write_file(base.path / table, numbered),))
+    buckets = int(base.settings.get("buckets", 1))
+    return Write(write_in_buckets(base.path / table, numbered, buckets))

@@ -29,6 +29,7 @@ from livefacts.kb.tables import (
     KnowledgeBase,
     Write,
     write_file,
+    write_in_buckets,
 )
 
 GROWING = (CHANGES, PREDICATE_CHANGES, TERMS, GRAPHS)
@@ -66,10 +67,13 @@ def _merged_files(
     for bucket, group in groupby(sorted(small, key=_bucket), key=_bucket):
         files = list(group)
         if len(files) > 1:
-            file = write_file(
-                base.path / table, _rows(table, files), None if bucket < 0 else bucket
+            rows, folder = _rows(table, files), base.path / table
+            written = (
+                write_in_buckets(folder, rows, int(base.settings.get("buckets", 1)))
+                if bucket < 0
+                else (write_file(folder, rows, bucket),)
             )
-            made.append(replace(file, is_new=False))
+            made += [replace(file, is_new=False) for file in written]
             replaced += [file.name for file in files]
     return made, replaced
 

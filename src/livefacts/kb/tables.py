@@ -36,11 +36,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from livefacts.errors import ConflictError, DamageError, LivefactsError
 from livefacts.journal.change_log import JournalReader
 from livefacts.journal.folder_lock import FolderLock
+from livefacts.kb.buckets import bucket_of
 from livefacts.kb.commits import Commit as Commit
 from livefacts.kb.commits import CommitList, commit_of, row_of_commit
 from livefacts.kb.delta_log import (
@@ -126,6 +128,8 @@ PREDICATE = [("pred", LONG), ("arguments", pa.list_(LONG)), ("support", LONG), (
 SCHEMAS[PREDICATES_TABLE] = pa.schema(PREDICATE)
 SCHEMAS[PREDICATE_CHANGES] = pa.schema([("seq", LONG), *PREDICATE, ("sign", INT)])
 APPEND, OVERWRITE, COMPACT = "append", "overwrite", "compact"
+ROWS_WORTH_A_FILE = 1_000
+"""Of so many rows a bucket, or more, each bucket gets a file of its own: others need not read it."""
 ROWS_PER_GROUP, TERMS_PER_GROUP = 1 << 17, 1 << 13
 TIDY_EVERY = 200
 """Commits after which logs are summed up, so that they stay quick to read.
@@ -546,6 +550,19 @@ def write_file(
         use_dictionary=[name for name in ("p", "support", "told") if name in table.column_names],
     )
     return DataFile(name, found.size, len(table), found.written_ms)
+
+
+def write_in_buckets(
+    folder: str | os.PathLike[str], table: pa.Table, buckets: int
+) -> tuple[DataFile, ...]:
+    """Write rows as data files of one bucket each, by subject; as one file if they are few."""
+    if "s" not in table.column_names or len(table) < max(1, buckets) * ROWS_WORTH_A_FILE:
+        return (write_file(folder, table),)
+    homes = bucket_of(table["s"].to_numpy(), buckets)
+    return tuple(
+        write_file(folder, table.filter(pa.array(homes == number)), number)
+        for number in np.unique(homes).tolist()
+    )
 
 
 def _add_action(file: DataFile) -> Any:

@@ -9,11 +9,18 @@ import pyarrow as pa
 import pytest
 
 from livefacts.kb.bucket_stages import Bucket
-from livefacts.kb.buckets import bucket_of
+from livefacts.kb.buckets import bucket_if_any, bucket_of
 from livefacts.kb.consequences import fact_table
 from livefacts.kb.live_buckets import HELD, HeldBuckets, Live
 from livefacts.kb.stores.file_path import store_path
-from livefacts.kb.tables import SCHEMAS, TERMS, TRIPLES_TABLE, write_file
+from livefacts.kb.tables import (
+    ROWS_WORTH_A_FILE,
+    SCHEMAS,
+    TERMS,
+    TRIPLES_TABLE,
+    write_file,
+    write_in_buckets,
+)
 from livefacts.store.terms.hash_ids import KIND_BITS, HashIds
 
 BUCKETS = 4
@@ -70,3 +77,17 @@ def _written(folder: Path, triples: HashIds) -> list[Bucket]:
         ]
         found.append(Bucket(number, BUCKETS, files[0], terms=files[1]))
     return found
+
+
+def test_a_change_of_many_rows_is_in_files_of_its_buckets(tmp_path: Path) -> None:
+    triples = _triples(np.arange(1, BUCKETS * ROWS_WORTH_A_FILE + 1))
+    few, many = fact_table(triples[:9], 0, 1), fact_table(triples, 0, 1)
+    path = store_path(tmp_path)
+    (file,) = write_in_buckets(path, few, BUCKETS)
+    assert bucket_if_any(file.name) is None
+    files = write_in_buckets(path, many, BUCKETS)
+    assert [bucket_if_any(file.name) for file in files] == list(range(BUCKETS))
+    assert sum(file.rows for file in files) == len(triples)
+    for number, file in enumerate(files):
+        subjects = (path / file.name).read_table(many.schema)["s"].to_numpy()
+        assert set(bucket_of(subjects, BUCKETS).tolist()) == {number}
