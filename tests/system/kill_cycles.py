@@ -10,6 +10,7 @@ history little is kept.
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import random
 import signal
@@ -17,6 +18,8 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+
+import pyarrow as pa
 
 import livefacts as lf
 from livefacts.journal import file_operations
@@ -151,9 +154,24 @@ def _shape(reasoner: lf.Reasoner) -> list[str]:
     return sorted(str(f) if "_:" not in str(f) else "a fact of a node" for f in reasoner)
 
 
+def warmed_up(timed: bool) -> lf.Reasoner:
+    """An empty reasoner; what its children will import and compile is there before they begin.
+
+    Threads are not: an Arrow or Delta that has read something does not survive a fork.
+    """
+    for name in ("deltalake.transaction", "pyarrow.acero", "livefacts.service.folder.checkpoints"):
+        importlib.import_module(name)
+    pa.array([0])  # imports pandas, where it is installed
+    tried = lf.Reasoner(RULES)
+    for seq in range(200):
+        change(tried, seq, timed)
+    assert tried.verify()
+    return lf.Reasoner(RULES)
+
+
 def run(folder: Path, cycles: int, seed: int, timed: bool) -> None:
     """So many ends of a process, one after the other."""
-    again, last = lf.Reasoner(RULES), 0
+    again, last = warmed_up(timed), 0
     for cycle in range(cycles):
         acknowledged = killed(folder, timed, seed + cycle)
         last = checked(folder, timed, max(acknowledged, last), again)

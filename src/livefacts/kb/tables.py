@@ -200,6 +200,8 @@ class KnowledgeBase:
         self._logs: dict[str, Log] = {}
         self._known = CommitList()
         self._counts: dict[str, tuple[int, int]] = {}
+        self._files: dict[str, tuple[int, list[StorePath]]] = {}
+        """The data files of the version of each table that was asked for last."""
 
     def create(self, settings: Mapping[str, Any]) -> None:
         """Make this folder a knowledge base, unless it is one."""
@@ -245,8 +247,19 @@ class KnowledgeBase:
 
     def files(self, table: str, commit: Commit) -> list[StorePath]:
         """The data files of a table at a commit."""
+        known = self._files.get(table)
+        if known is not None and known[0] == commit.versions.get(table):
+            return known[1]
+        return self._listed(table, commit)
+
+    def _listed(self, table: str, commit: Commit) -> list[StorePath]:
+        """The same, out of the log of the table as it is on the disk now."""
         version = commit.versions.get(table)
-        return [] if version is None else files_at(self.path / table, version)
+        if version is None:
+            return []
+        found = files_at(self.path / table, version)
+        self._files[table] = version, found
+        return found
 
     def read(self, table: str, commit: Commit) -> pa.Table:
         """A small table as a whole."""
@@ -263,7 +276,7 @@ class KnowledgeBase:
         self, commit: Commit, tables: Iterable[str], digest: Callable[[StorePath], str]
     ) -> Iterator[DamageError]:
         """What of the data files of these tables is not as it was written."""
-        files = {name: self.files(name, commit) for name in tables}
+        files = {name: self._listed(name, commit) for name in tables}
         is_all = commit.kind == CHECKPOINT
         return file_damages(files, commit.notes.get(FILES, {}), is_all=is_all, digest=digest)
 
