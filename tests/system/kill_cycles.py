@@ -10,6 +10,7 @@ history little is kept.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import random
@@ -61,14 +62,18 @@ def _turn_rule(reasoner: lf.Reasoner) -> lf.Delta:
     return reasoner.add_rules("@id loop own(?x) :- ancestor(?x, ?x) .")
 
 
-def work(folder: Path, timed: bool, seed: int, told: int) -> None:
-    """Change the folder for ever, and tell each number that was acknowledged."""
+def work(folder: Path, timed: bool, seed: int, again: lf.Reasoner, told: int) -> None:
+    """Look at what is there, then change it for ever, and tell each number that was acknowledged."""
     pick = random.Random(seed)
-    if pick.random() < 0.5:
-        _die_at_a_step(pick)
+    dies_when_opened, dies_later = pick.random() < 0.2, pick.random() < 0.5
+    if dies_when_opened:
+        _die_at_a_step(pick, 20)
     after = pick.choice((None, 3_000, 30_000))
     reasoner = lf.Reasoner.open(folder, RULES, fold_after=after, keep=100)
-    os.write(told, b"opened\n")
+    check(reasoner, timed, again)
+    os.write(told, f"found {reasoner.seq}\n".encode())
+    if dies_later:
+        _die_at_a_step(pick, 200)
     while True:
         delta = change(reasoner, reasoner.seq, timed)
         os.write(told, f"{delta.seq}\n".encode())
@@ -76,9 +81,9 @@ def work(folder: Path, timed: bool, seed: int, told: int) -> None:
             reasoner.checkpoint()
 
 
-def _die_at_a_step(pick: random.Random) -> None:
+def _die_at_a_step(pick: random.Random, latest: int) -> None:
     """End before or after a write, a sync or a rename."""
-    left = [pick.randrange(1, 200)]
+    left = [pick.randrange(1, latest)]
 
     def die(step: str, path: Path) -> None:
         left[0] -= 1
@@ -88,65 +93,51 @@ def _die_at_a_step(pick: random.Random) -> None:
     file_operations.on_step = die
 
 
-def killed(folder: Path, timed: bool, seed: int) -> int:
-    """The last number that was acknowledged before the process ended."""
+def killed(folder: Path, timed: bool, seed: int, again: lf.Reasoner) -> tuple[int, int]:
+    """The number that a process found, and the last one that was acknowledged before it was killed.
+
+    Both are 0 where it did not get so far.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
         try:
-            work(folder, timed, seed, writing)
-        finally:
-            os._exit(1)
-    os.close(writing)
-    lines, last = random.Random(seed).randrange(1, 150), 0
-    with os.fdopen(reading, encoding="utf-8") as told:
-        for line in told:
-            last = last if line == "opened\n" else int(line)
-            lines -= 1
-            if lines <= 0:
-                break
-        os.kill(child, signal.SIGKILL)
-        last = max([last, *(int(line) for line in told if line.endswith("\n") and line[0] != "o")])
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status), "the process was killed, and did not fail by itself"
-    return last
-
-
-def check(folder: Path, timed: bool, acknowledged: int, again: lf.Reasoner) -> int:
-    """Open the folder and compare; `again` makes the same changes in memory."""
-    with lf.Reasoner.open(folder) as found:
-        assert acknowledged <= found.seq, f"{acknowledged} was acknowledged, {found.seq} is there"
-        while again._state.seq < found.seq:
-            change(again, again._state.seq, timed)
-        assert again._state.seq == found.seq, "no half call"
-        assert _shape(found) == _shape(again)
-        assert {rule.key() for rule in found.rules} == {rule.key() for rule in again.rules}
-        assert found.now == again.now
-        report = found.verify()
-        assert report, str(report)
-        return found.seq
-
-
-def checked(folder: Path, timed: bool, acknowledged: int, again: lf.Reasoner) -> int:
-    """The same in a process of its own: tables are not read in one that has children."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            os.write(writing, str(check(folder, timed, acknowledged, again)).encode())
-            code = 0
+            work(folder, timed, seed, again, writing)
         except BaseException:
             traceback.print_exc()
         finally:
-            os._exit(code)
+            os._exit(1)
     os.close(writing)
+    left, numbers = random.Random(seed).randrange(1, 150), list[int]()
     with os.fdopen(reading, encoding="utf-8") as told:
-        found = told.read()
+        for line in told:
+            numbers.append(int(line.removeprefix("found ")))
+            left -= 1
+            if left == 0:
+                os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    assert not status, "what was found is not what was acknowledged"
-    return int(found)
+    assert os.WIFSIGNALED(status), "the process was killed, and did not fail by itself"
+    return (numbers[0], numbers[-1]) if numbers else (0, 0)
+
+
+def check(found: lf.Reasoner, timed: bool, again: lf.Reasoner) -> None:
+    """Compare what was recovered; `again` has made what was acknowledged, and makes the rest."""
+    acknowledged = again._state.seq
+    assert acknowledged <= found._state.seq, f"{acknowledged} was acknowledged"
+    _catch_up(again, found._state.seq, timed)
+    assert _shape(found) == _shape(again)
+    assert {rule.key() for rule in found.rules} == {rule.key() for rule in again.rules}
+    assert found.now == again.now
+    report = found.verify()
+    assert report, str(report)
+
+
+def _catch_up(again: lf.Reasoner, seq: int, timed: bool) -> None:
+    """Make the same changes in memory."""
+    while again._state.seq < seq:
+        change(again, again._state.seq, timed)
+    assert again._state.seq == seq, "no half call"
 
 
 def _shape(reasoner: lf.Reasoner) -> list[str]:
@@ -171,13 +162,17 @@ def warmed_up(timed: bool) -> lf.Reasoner:
 
 def run(folder: Path, cycles: int, seed: int, timed: bool) -> None:
     """So many ends of a process, one after the other."""
-    again, last = warmed_up(timed), 0
+    again, ends, looks = warmed_up(timed), 0, 0
+    gc.freeze()  # children share what is there
     for cycle in range(cycles):
-        acknowledged = killed(folder, timed, seed + cycle)
-        last = checked(folder, timed, max(acknowledged, last), again)
-        while again._state.seq < last:
-            change(again, again._state.seq, timed)
-        print(f"cycle {cycle}: {acknowledged} acknowledged, {last} found", flush=True)
+        found, acknowledged = killed(folder, timed, seed + cycle, again)
+        _catch_up(again, max(again._state.seq, acknowledged), timed)
+        ends, looks = ends + 1, looks + bool(found)
+        print(f"cycle {cycle}: {found} found, then {acknowledged} acknowledged", flush=True)
+    # Arrow and Delta read in this process for the first time: no child comes after it.
+    with lf.Reasoner.open(folder) as reasoner:
+        check(reasoner, timed, again)
+    print(f"{ends} ends, {looks + 1} looks at what was there, {again._state.seq} changes")
 
 
 def main() -> None:
