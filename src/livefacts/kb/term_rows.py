@@ -66,8 +66,11 @@ def new_term_writes(
     ids, texts = terms.ids[order], terms.texts.take(pa.array(order))
     homes = bucket_of(ids, int(base.settings["buckets"]))
     files = []
-    for number in np.unique(homes).tolist():
+    # `np.unique` would hash them all, and hold up every other thread meanwhile.
+    for number in range(int(base.settings["buckets"])):
         mine = homes == number
+        if not mine.any():
+            continue
         rows = pa.table([ids[mine], texts.filter(pa.array(mine)).cast(pa.string())], SCHEMAS[TERMS])
         files.append(write_file(base.path / TERMS, rows, number))
     writes = exception_writes(base, encoding)

@@ -7,6 +7,7 @@ the next version costs what has changed, unless that is a large part of all fact
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -98,6 +99,40 @@ class Look(NamedTuple):
     """The quads that there were of these triples."""
 
 
+class Noted:
+    """What changes did to facts, change by change, until somebody looks at it.
+
+    Ids are put one behind the other at once: to put together those of many small changes would
+    hold up every other thread.
+    """
+
+    def __init__(self) -> None:
+        self._ids: dict[int, bytearray] = {}
+        self._signs: dict[int, array[int]] = {}
+        self.size = 0
+
+    def add(self, shape: int, rows: Ids, true: int, told: int) -> None:
+        """Facts of one shape, which all became true or ended, and were asserted or retracted."""
+        if len(rows):
+            self._ids.setdefault(shape, bytearray()).extend(rows.tobytes())
+            self._signs.setdefault(shape, array("q")).extend((len(rows), true, told))
+            self.size += len(rows)
+
+    def ids(self) -> Iterator[Ids]:
+        """The ids of these facts."""
+        # What is looked at cannot grow, so others get a copy.
+        return (np.frombuffer(bytes(ids), np.int32) for ids in self._ids.values())
+
+    def touched(self) -> dict[int, Touched]:
+        """All of it in columns, by shape; nothing can be added any more."""
+        return {shape: self._touched(shape) for shape in self._ids}
+
+    def _touched(self, shape: int) -> Touched:
+        counts, true, told = np.frombuffer(self._signs[shape], np.int64).reshape(-1, 3).T
+        facts = np.frombuffer(self._ids[shape], np.int32).reshape(-1, WIDTHS.get(shape, shape))
+        return Touched(facts, np.repeat(true, counts), np.repeat(told, counts))
+
+
 class UnsavedChanges:
     """What has changed since a version; or that so much has that all is to be written anew."""
 
@@ -106,9 +141,12 @@ class UnsavedChanges:
         """Whether the next version has to be written as a whole."""
         self._is_surveyed = False
         """Whether that is being captured: what changes meanwhile is noted, however much it is."""
-        self._parts: dict[int, list[Ids]] = {}
-        self._signs: dict[int, list[tuple[int, int, int]]] = {}
-        self.size = 0
+        self._noted = Noted()
+
+    @property
+    def size(self) -> int:
+        """How many facts are noted, each as often as it has changed."""
+        return self._noted.size
 
     def take(self, ids: IdDelta, net: NetAssertions, facts: int) -> None:
         """A change was made; there are so many facts now."""
@@ -116,22 +154,16 @@ class UnsavedChanges:
             return
         for part, sign in ((ids.added, 1), (ids.removed, -1)):
             for shape, rows in part.items():
-                self._note(shape, rows, sign, 0)
+                self._noted.add(shape, rows, sign, 0)
         if not self._is_surveyed and self.is_much(facts):
             self.lose()
             return
         for told, sign in ((net.asserted, 1), (net.retracted, -1)):
             for shape, rows in told.items():
-                self._note(shape, rows, 0, sign)
+                self._noted.add(shape, rows, 0, sign)
         for quads, sign in ((net.came, 1), (net.went, -1)):
-            self._note(QUADS, quads, 0, sign)
-            self._note(TRIPLES, quads[:, :3], 0, 0)
-
-    def _note(self, shape: int, rows: Ids, true: int, told: int) -> None:
-        if len(rows):
-            self._parts.setdefault(shape, []).append(rows)
-            self._signs.setdefault(shape, []).append((len(rows), true, told))
-            self.size += len(rows)
+            self._noted.add(QUADS, quads, 0, sign)
+            self._noted.add(TRIPLES, quads[:, :3], 0, 0)
 
     def is_much(self, facts: int, before: int = 0) -> bool:
         """Whether these and so many changes before are a large part of so many facts."""
@@ -139,25 +171,18 @@ class UnsavedChanges:
 
     def lose(self) -> None:
         """It is not known any more what has changed."""
-        self._parts, self._signs, self.size = {}, {}, 0
+        self._noted = Noted()
         self.is_whole, self._is_surveyed = True, False
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids of all facts that have changed, and may be written."""
-        for parts in self._parts.values():
-            yield from parts
+        return self._noted.ids()
 
-    def turn_over(self, *, surveyed: bool) -> dict[int, Touched]:
+    def turn_over(self, *, surveyed: bool) -> Noted:
         """What has changed; what comes from now on is noted anew, and may be `surveyed`, too."""
-        touched = {shape: self._touched(shape) for shape in self._parts}
-        self._parts, self._signs, self.size = {}, {}, 0
+        noted, self._noted = self._noted, Noted()
         self.is_whole, self._is_surveyed = False, surveyed
-        return touched
-
-    def _touched(self, shape: int) -> Touched:
-        counts, true, told = np.array(self._signs[shape], np.int64).T
-        facts = np.concatenate(self._parts[shape])
-        return Touched(facts, np.repeat(true, counts), np.repeat(told, counts))
+        return noted
 
 
 @dataclass(frozen=True, slots=True)

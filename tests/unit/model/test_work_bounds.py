@@ -114,3 +114,66 @@ def test_what_is_undone_is_not_bounded() -> None:
     with work_bounds.within(looked), work_bounds.within(None):
         looked._until = 0.0
         work_bounds.look()
+
+
+SEEN = "seen(?x) :- sometime p(?x) in [5] .\nearly(?x) :- p(?x), not seen(?x) ."
+PAIRS = "@id pairs pair(?x, ?y) :- seen(?x), sometime p(?y) in [5], known(?z) ."
+QUERY = "REGISTER QUERY q AS SELECT ?s FROM STREAM <x:s> [RANGE 5 STEP 1] { ?s <x:in> ?o }"
+
+
+def streamed(limit: int | None) -> tuple[lf.Reasoner, Any]:
+    """A reasoner with 60 facts in its windows, 60 that are still to come, and a query."""
+    r = lf.Reasoner(SEEN, limit=limit)
+    q = r.register(QUERY)
+    for number in range(60):
+        r.push(f"p({number}) .", at=1)
+        r.push(f"<x:c{number}> <x:in> <x:room> .", at=1, stream="x:s")
+    r.advance(3)
+    r.push([("p", number) for number in range(60, 120)], at=4)
+    return r, q
+
+
+def outcome(r: lf.Reasoner, q: Any) -> list[object]:
+    """What is true now and at the next time points, and what was reported."""
+    found: list[object] = [r.now, sorted(map(str, r.facts())), [rule.id for rule in r.rules]]
+    for point in (4, 7):
+        r.advance(point)
+        found.append(sorted(map(str, r.facts())))
+    return [*found, [sorted(map(str, report)) for report in q.results()]]
+
+
+KNOWN = [("known", number) for number in range(200)]
+TIMED_CHANGES: dict[str, Callable[..., Any]] = {
+    "rules with facts": lambda r, **bound: r.apply(add=KNOWN, add_rules=PAIRS, **bound),
+    "rules over windows": lambda r, **bound: r.apply(
+        add="known(1) .", add_rules=PAIRS, remove_rules=[r.rules[1]], **bound
+    ),
+    "no result": lambda r, **bound: r.apply(
+        add=KNOWN,
+        add_rules="none(?x) :- seen(?x), sometime p(?y) in [5], known(?z), ?x + ?y + ?z < 0 .",
+        **bound,
+    ),
+}
+
+
+@pytest.mark.parametrize("change", TIMED_CHANGES)
+@pytest.mark.parametrize("bound", ["timeout", "limit", "memory"])
+def test_a_change_of_rules_and_facts_beside_streams_is_all_or_nothing(
+    change: str, bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    r, q = streamed(1_500 if bound == "limit" else None)
+    twin, its_query = streamed(None)
+    given = {"timeout": 0.5} if bound == "timeout" else {}
+    if bound == "memory":
+        given = {"memory": 1}
+    if bound == "timeout":
+        monkeypatch.setattr(work_bounds.time, "monotonic", ticking(1.0))
+    if bound == "limit" and change == "no result":
+        TIMED_CHANGES[change](r)  # nothing is derived, and so nothing is passed
+        TIMED_CHANGES[change](twin)
+    else:
+        with pytest.raises(lf.LimitError):
+            TIMED_CHANGES[change](r, **given)
+    assert r.verify()
+    assert outcome(r, q) == outcome(twin, its_query)
+    assert r.verify()

@@ -20,8 +20,8 @@ from livefacts.kb.unsaved_changes import (
     NO_QUADS,
     QUADS,
     Look,
+    Noted,
     StoredFacts,
-    Touched,
     TouchedFacts,
     UnsavedChanges,
 )
@@ -45,6 +45,8 @@ class FactSurvey:
         self._state = state
         self._unsaved = unsaved
         self._looks: list[Look] = []
+        self._next: Noted | None = None
+        """What is being looked at: changes go on, and it is not noted any more."""
         # What has changed may be gone, and its terms must be there to be written.
         self._loan = state.dictionary.lend_later(self._touched_ids)
         self._pieces: dict[int, list[tuple[Ids, Ids]]] = {}
@@ -57,6 +59,8 @@ class FactSurvey:
         for look in self._looks:
             for touched in look.touched.values():
                 yield touched.facts
+        if self._next is not None:
+            yield from self._next.ids()
 
     @property
     def has_time(self) -> bool:
@@ -71,20 +75,26 @@ class FactSurvey:
 
     def look_around(self, must_be_whole: Callable[[], bool]) -> None:
         """Look at everything that the next version needs; changes go on meanwhile."""
-        begun = self._aside(lambda: self._begin(must_be_whole()))
+        self._aside(lambda: self._begin(must_be_whole()))
         if self._can_be_whole:
             self._look_at_stored()
-        self._look_at(begun)
+        if self._next is not None:
+            self._look_at_next()
         for _ in range(MOST_ROUNDS):
             if self._unsaved.size <= FEW:
                 break
-            self._look_at(self._aside(lambda: self._unsaved.turn_over(surveyed=True)))
+            self._aside(self._turn_over)
+            self._look_at_next()
 
-    def _begin(self, is_whole: bool) -> dict[int, Touched]:
+    def _begin(self, is_whole: bool) -> None:
         self.is_whole = is_whole or self._unsaved.is_whole
         self._can_be_whole = self.is_whole and self._can_look_at_all()
-        touched = self._unsaved.turn_over(surveyed=True)
-        return {} if self.is_whole else touched
+        self._turn_over()
+        if self.is_whole:
+            self._next = None
+
+    def _turn_over(self) -> None:
+        self._next = self._unsaved.turn_over(surveyed=True)
 
     def _aside(self, look: Callable[[], Found]) -> Found:
         """Look at a piece while nobody changes anything; then it is the turn of others."""
@@ -126,8 +136,10 @@ class FactSurvey:
 
     # what has changed
 
-    def _look_at(self, touched: dict[int, Touched]) -> None:
+    def _look_at_next(self) -> None:
         """Look at facts that have changed, piece by piece."""
+        assert self._next is not None, "what has changed was turned over"
+        touched = self._next.touched()
         flags = {s: self._standing(s, each.facts) for s, each in touched.items() if s != QUADS}
         facts = touched[TRIPLES].facts if TRIPLES in touched else NO_QUADS[:, :3]
         named = [NO_QUADS]
@@ -137,6 +149,7 @@ class FactSurvey:
             piece = facts[first : first + PIECE_OF_GRAPHS]
             named.append(self._aside(partial(self._named, piece)))
         self._looks.append(Look(touched, flags, np.unique(np.concatenate(named), axis=0)))
+        self._next = None
 
     def _standing(self, shape: int, facts: Ids) -> Ids:
         standing, flags = self._state.truth.standing, [np.zeros(0, np.int32)]
@@ -153,7 +166,7 @@ class FactSurvey:
     def end(self) -> TouchedFacts | StoredFacts | None:
         """How everything stands now, while nobody changes anything; None: that is not known."""
         state = self._state
-        touched = self._unsaved.turn_over(surveyed=False)
+        touched = self._unsaved.turn_over(surveyed=False).touched()
         if self.is_whole and not (self._can_be_whole and self._can_look_at_all()):
             return None
         flags = {s: state.truth.standing(s, t.facts) for s, t in touched.items() if s != QUADS}

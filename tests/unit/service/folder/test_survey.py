@@ -12,6 +12,7 @@ import livefacts as lf
 from livefacts.kb.tables import DERIVED, KnowledgeBase
 from livefacts.service.folder import survey
 from livefacts.service.folder.saved_state import seq_of
+from livefacts.service.streams import reclamation
 
 RULES = """
     ancestor(?x, ?y) :- parent(?x, ?y) .
@@ -19,7 +20,7 @@ RULES = """
     [?x, <x:near>, ?y] :- [?x, <x:road>, ?y] .
 """
 LATE = "@id late [?y, <x:near>, ?x] :- [?x, <x:near>, ?y] ."
-SEEDS = 3
+SEEDS = 5
 
 
 def change(reasoner: lf.Reasoner, pick: random.Random) -> None:
@@ -36,6 +37,7 @@ def change(reasoner: lf.Reasoner, pick: random.Random) -> None:
         lambda: reasoner.update(f"INSERT DATA {{ GRAPH <x:g{graph}> {{ {triple} }} }}"),
         lambda: reasoner.update(f"DELETE DATA {{ GRAPH <x:g{graph}> {{ {triple} }} }}"),
         lambda: reasoner.add(f"<x:fresh{pick.random()}> <x:road> <x:a{a}> ."),
+        lambda: reasoner.update("DELETE WHERE { ?s <x:road> <x:a1> }"),
         lambda: reasoner.update("DELETE { ?s <x:road> ?o } WHERE { ?s <x:road> <x:a0>, ?o }"),
         lambda: turn_rule(reasoner),
         lambda: reasoner._state.streams.terms.sweep(),
@@ -78,7 +80,9 @@ class Clock:
 
 
 def small(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
-    """Pieces of a few facts, and changes between them."""
+    """Pieces of a few facts, and changes between them; terms are given back at once."""
+    monkeypatch.setattr(reclamation, "FEWEST_LOOSE", 0)
+    monkeypatch.setattr(reclamation, "SHARE", 1 << 20)
     for name in ("PIECE", "PIECE_OF_GRAPHS", "FEW"):
         monkeypatch.setattr(survey, name, 3)
     monkeypatch.setattr(survey, "time", clock)
