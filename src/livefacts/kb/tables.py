@@ -200,7 +200,7 @@ class KnowledgeBase:
         self._logs: dict[str, Log] = {}
         self._known = CommitList()
         self._counts: dict[str, tuple[int, int]] = {}
-        self._files: dict[str, tuple[int, list[StorePath]]] = {}
+        self._files: dict[str, tuple[int | None, list[StorePath]]] = {}
         """The data files of the version of each table that was asked for last."""
 
     def create(self, settings: Mapping[str, Any]) -> None:
@@ -247,17 +247,14 @@ class KnowledgeBase:
 
     def files(self, table: str, commit: Commit) -> list[StorePath]:
         """The data files of a table at a commit."""
-        known = self._files.get(table)
-        if known is not None and known[0] == commit.versions.get(table):
-            return known[1]
-        return self._listed(table, commit)
+        version, found = self._files.get(table, (None, []))
+        is_known = version == commit.versions.get(table)
+        return found if is_known else self._listed(table, commit)
 
     def _listed(self, table: str, commit: Commit) -> list[StorePath]:
         """The same, out of the log of the table as it is on the disk now."""
         version = commit.versions.get(table)
-        if version is None:
-            return []
-        found = files_at(self.path / table, version)
+        found = [] if version is None else files_at(self.path / table, version)
         self._files[table] = version, found
         return found
 
