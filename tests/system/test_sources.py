@@ -247,6 +247,31 @@ def test_a_topic_of_mqtt_is_read_once_whoever_is_killed(
     read(tmp_path / "kb", address, send)
 
 
+def test_what_a_broker_may_send_again_is_known_however_much_that_is(mqtt_port: int) -> None:
+    """Some brokers have more on the way than they were told to, once the first is acknowledged."""
+    address, send = mqtt_topic(mqtt_port, "home/flood")
+    source = open_address(address)
+    come = source.messages(None)
+    assert next(come) is None
+    messages = [reading(number) for number in range(COUNT)]
+    send(messages)
+    got: list[Message] = []
+    for message in come:
+        if message is not None:
+            got.append(message)
+        if message is not None and len(got) == 10:
+            source.done(message)
+        if len(got) == COUNT or (message is None and len(got) >= 20):
+            break
+    come.close()  # type: ignore[attr-defined]
+    assert [each.text for each in got] == messages[: len(got)]
+    again = open_address(address).messages(got[-1].position)
+    send([END])
+    following = next(message for message in again if message is not None)
+    assert following.text == [*messages, END][len(got)]
+    again.close()  # type: ignore[attr-defined]
+
+
 def mqtt_topic(port: int, topic: str) -> tuple[str, Callable[[list[bytes]], None]]:
     """The address of a topic, and how messages are sent there."""
     paho = pytest.importorskip("paho.mqtt.client")

@@ -3,7 +3,8 @@
 The broker keeps what comes while nobody reads, for a client of this name (`?client=`), and gives
 each message until it is acknowledged, which is done when the journal has it.  If the process ends in
 between, the same message comes again, with the same packet number: the position has the last
-ones that were journaled, and those are passed over.  There are never more on the way than it has.
+ones that were journaled, and those are passed over.  It has all of which the broker may not know yet:
+some have more on the way than they were told to, so that each is asked whether it has read so far.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from paho.mqtt.client import Client, MQTTMessage
 
 MOST_UNDERWAY = 20
-"""Messages that are not acknowledged, at most."""
+"""Messages that are not acknowledged, at most, if the broker minds that."""
+NOWHERE = "livefacts/nowhere"
+"""A topic that is never subscribed to: the answer to its end says that all before it was read."""
 KEPT_FOR = 7 * 24 * 3600
 """Seconds for which a broker keeps what comes while nobody reads."""
 PORT = 1883
@@ -57,7 +60,10 @@ class MqttTopic:
         digest = hashlib.sha256(self.name.encode()).hexdigest()[:12]
         self._client_name = given.get("client", f"livefacts-{digest}")
         self._come: queue.Queue[MQTTMessage | InputError | None] = queue.Queue()
-        self._last: deque[str] = deque(maxlen=MOST_UNDERWAY)
+        self._last: deque[str] = deque()
+        """Those that were given last: all of which the broker may not know yet."""
+        self._asked: tuple[int | None, int] | None = None
+        """The packet that asks how far the broker has read, and how many it does not speak of."""
         self._given: deque[tuple[Message, MQTTMessage, str]] = deque()
         self._giving = threading.Lock()
         self._run, self._count = uuid4().hex[:12], 0
@@ -96,6 +102,8 @@ class MqttTopic:
             self._count += 1
             event = mark if come.qos else f"{self._run}-{self._count}"
             self._last.extend([mark] if come.qos else [])
+            if come.qos and self._asked is not None:
+                self._asked = self._asked[0], self._asked[1] + 1
             position = " ".join(self._last) if come.qos else None
             made = Message(bytes(come.payload), position, f"{come.topic}:{event}", come.topic)
             self._given.append((made, come, mark))
@@ -108,7 +116,23 @@ class MqttTopic:
                 made, come, _ = self._given.popleft()
                 self._client.ack(come.mid, come.qos)
                 if made is message:
-                    return
+                    break
+            self._ask(self._client)
+
+    def _ask(self, client: Client | None) -> None:
+        """Ask the broker to answer when it has read all that was acknowledged, unless it is asked already."""
+        if client is not None and self._asked is None and len(self._last) > MOST_UNDERWAY:
+            left = sum(1 for _, come, _ in self._given if come.qos)
+            self._asked = client.unsubscribe(NOWHERE)[1], left
+
+    def _has_read(self, _client: Client, _data: Any, packet: int, *_more: Any) -> None:
+        """The broker knows what was acknowledged before it was asked: that does not come again."""
+        with self._giving:
+            if self._asked is not None and self._asked[0] == packet:
+                kept = max(self._asked[1], MOST_UNDERWAY)
+                self._asked = None
+                while len(self._last) > kept:
+                    self._last.popleft()
 
     def stop(self) -> None:
         """End after what has come."""
@@ -131,6 +155,7 @@ class MqttTopic:
         if self._url.username:
             client.username_pw_set(unquote(self._url.username), unquote(self._url.password or ""))
         client.on_connect, client.on_disconnect = self._subscribe, self._say_gone
+        client.on_unsubscribe = self._has_read
         client.on_message = lambda _client, _data, come: self._come.put(come)
         client.reconnect_delay_set(1, LONGEST_WAIT)
         settings = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
@@ -155,6 +180,8 @@ class MqttTopic:
             # What the broker retains is new to a new subscription alone.
             options = SubscribeOptions(self._qos, retainHandling=1)
             client.subscribe(self._topic, options=options)
+            with self._giving:
+                self._asked = None  # the answer went with the connection before
             if self._is_gone:
                 self._is_gone = False
                 self._say(f"{self.name} {AGAIN}")
