@@ -159,8 +159,7 @@ class MqttTopic:
         client.on_message = lambda _client, _data, come: self._come.put(come)
         client.reconnect_delay_set(1, LONGEST_WAIT)
         settings = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
-        settings.SessionExpiryInterval = KEPT_FOR
-        settings.ReceiveMaximum = MOST_UNDERWAY
+        settings.SessionExpiryInterval, settings.ReceiveMaximum = KEPT_FOR, MOST_UNDERWAY
         host, port = self._url.hostname or "", self._url.port or PORT
         try:
             client.connect(host, port, clean_start=False, properties=settings)
