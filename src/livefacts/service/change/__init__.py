@@ -18,6 +18,8 @@ Out: asserted and retracted rows; a `Delta` that is read lazily.
 - `fact_patterns`: which facts a name or an atom with variables means
 - `arrow_columns`: rows of ids to columns of Arrow
 - `tabular`: what is a table of Arrow, and so a DataFrame
+- `records`: rows of tables, as the facts that a map makes of them
+- `html_tables`: what notebooks show
 - `rdflib_terms`: terms as rdflib has them
 - `dump`: everything that is true, to a file
 

@@ -12,8 +12,12 @@ from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.model.facts import Fact, Term, shown
 from livefacts.service.change.assertions import Assertions
 from livefacts.service.change.fact_reader import FactReader, FactView
+from livefacts.service.change.html_tables import folded, html_table
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rdf.patch import fact_lines, write_patch
+
+FEW = 10
+"""So many facts a notebook shows unfolded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,18 @@ class Delta:
                 yield fact_lines(fact for fact in decoded if isinstance(fact, Fact))
         yield from map(self._reader.ntriples, quads)
 
+    def _repr_html_(self) -> str:
+        parts = [
+            folded(f"{sign}{len(facts):,} {word}", _html_of(facts), is_open=len(facts) <= FEW)
+            for sign, word, facts in (("+", "added", self.added), ("-", "removed", self.removed))
+        ]
+        parts += [
+            folded(f"{len(each):,} {word}", html_table([word], [[str(v)] for v in each], len(each)))
+            for word, each in (("violations", self.violations), ("resolved", self.resolved))
+            if each
+        ]
+        return f"<b>Delta {self.seq}</b>{''.join(parts)}"
+
     def __bool__(self) -> bool:
         return _count(self.shown_added) + _count(self.shown_removed) > 0
 
@@ -153,6 +169,15 @@ def _lent(ids: IdDelta, assertions: Assertions) -> Iterator[Ids]:
     for facts in (ids.added, ids.removed, assertions.asserted, assertions.retracted):
         yield from facts.values()
     yield from (assertions.came, assertions.went)
+
+
+def _html_of(facts: FactView) -> str:
+    return html_table(["fact"], ([shown_fact(fact)] for fact in facts), len(facts))
+
+
+def shown_fact(fact: Triple | Fact) -> str:
+    """A fact on one line, for people."""
+    return str(fact) if isinstance(fact, Fact) else " ".join(map(shown, fact))
 
 
 def _count(facts: Mapping[int, Ids]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -107,6 +107,7 @@ class State:
 
     def __init__(self, options: Options) -> None:
         announce_compilation()
+        self._options = options
         self.same_as = options.same_as
         self.refuses = options.refuses
         """Whether a change that violates a constraint is undone."""
@@ -136,6 +137,10 @@ class State:
         self._make_readers()
         if options.start is not None:
             self.streams.log.first = time_point(options.start, self.tick)
+
+    def like_this(self) -> State:
+        """An empty state that works as this one does."""
+        return State(replace(self._options, limit=self.limit, tick=self.tick))
 
     def _make_engine(self, options: Options) -> None:
         self.dictionary = Dictionary()

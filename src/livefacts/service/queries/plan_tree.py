@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -56,6 +57,9 @@ class PlanTree:
             "  ".join([line.ljust(widths[0]), *map(str.rjust, rest, widths[1:])]).rstrip()
             for line, *rest in zip(*columns, strict=True)
         )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain data, ready for JSON."""

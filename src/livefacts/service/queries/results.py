@@ -19,6 +19,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import XSD
 from livefacts.service.change.fact_reader import listed
+from livefacts.service.change.html_tables import html_table
 from livefacts.service.change.tabular import NO_TERM, Tabular
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -173,6 +174,11 @@ class Rows(Tabular):
     def __getitem__(self, index: int) -> Row:
         return self.rows[index]
 
+    def _repr_html_(self) -> str:
+        cells = ([shown(term, self.prefixes) for term in row] for row in self.rows)
+        rest = "" if self.complete else "<small>, and more: a limit has cut them</small>"
+        return html_table([f"?{name}" for name in self.variables], cells, len(self)) + rest
+
     def to_table(self, width: int = 100) -> str:
         """A text table, with IRIs shortened by the known prefixes."""
         cells = [[shown(term, self.prefixes) for term in row] for row in self.rows]
@@ -249,10 +255,13 @@ class Triples(Tabular):
         """How the triples were found: `print` shows it."""
         return _plan(self.noted)
 
+    def _repr_html_(self) -> str:
+        return self.as_rows()._repr_html_()
+
     def as_rows(self) -> Rows:
         """The triples as rows of subject, predicate and object."""
         rows = tuple(Row.of(self.variables, tuple(triple)) for triple in self.triples)
-        return Rows(self.variables, rows, self.prefixes)
+        return Rows(self.variables, rows, self.prefixes, self.complete)
 
     def to_table(self, width: int = 100) -> str:
         return self.as_rows().to_table(width)
