@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -116,6 +117,7 @@ def query_command(
     text, files = asked_and_files(words, data, looks_like_query, "query", "'SELECT ...'")
     asked = text_of(text)
     _check_format(form, plan or explain_only)
+    _check_form_of(asked, form, plan or explain_only)
     loaded = load(Inputs(files, rules or [], graph, bnodes, input_format, rejects, at=at))
     say_if_empty(loaded)
     given = _bindings(bind or [], loaded.reasoner.prefixes)
@@ -172,6 +174,37 @@ def _check_format(form: AnswerFormat | None, is_plan: bool) -> None:
         )
 
 
+FORM = re.compile(r"\b(SELECT|ASK|CONSTRUCT|DESCRIBE)\b", re.IGNORECASE)
+ASIDE = re.compile(r"<[^<>\s]*>|#[^\n]*|\bPREFIX\s+[^\s:]*:", re.IGNORECASE)
+GRAPH_FORMATS = (AnswerFormat.nt, AnswerFormat.ttl)
+
+
+def _check_form_of(asked: str, form: AnswerFormat | None, is_plan: bool) -> None:
+    """Refuse a format that the answers of this form of query do not have, before anything is read."""
+    found = FORM.search(ASIDE.sub(" ", asked))
+    if found is None or is_plan:
+        return
+    has_graph = found[1].upper() in ("CONSTRUCT", "DESCRIBE")
+    if form in GRAPH_FORMATS and not has_graph:
+        raise _no_graph(form)
+    if form is AnswerFormat.xml and has_graph:
+        raise _no_rows()
+
+
+def _no_graph(form: AnswerFormat | None) -> QueryError:
+    return QueryError(
+        f"only the answer of CONSTRUCT or DESCRIBE can be written as {form}",
+        hint="use --format table, csv, tsv, json or xml",
+    )
+
+
+def _no_rows() -> QueryError:
+    return QueryError(
+        "only the answer of SELECT or ASK can be written as xml",
+        hint="use --format nt, ttl, table, csv, tsv or json",
+    )
+
+
 def _written_plan(plan: PlanTree, form: AnswerFormat | None) -> str:
     match form:
         case AnswerFormat.dot:
@@ -222,10 +255,7 @@ def _written(result: QueryResult, form: AnswerFormat | None) -> str:
         case AnswerFormat.ttl, Triples():
             return result.to_turtle()
         case ((AnswerFormat.nt | AnswerFormat.ttl), _):
-            raise QueryError(
-                f"only the answer of CONSTRUCT or DESCRIBE can be written as {form}",
-                hint="use --format table, csv, tsv, json or xml",
-            )
+            raise _no_graph(form)
         case AnswerFormat.csv, _:
             return result.to_csv()
         case AnswerFormat.tsv, _:
@@ -235,10 +265,7 @@ def _written(result: QueryResult, form: AnswerFormat | None) -> str:
         case AnswerFormat.xml, (Rows() | Answer()):
             return result.to_xml()
         case AnswerFormat.xml, _:
-            raise QueryError(
-                "only the answer of SELECT or ASK can be written as xml",
-                hint="use --format nt, ttl, table, csv, tsv or json",
-            )
+            raise _no_rows()
     return result.to_table(_table_width())
 
 

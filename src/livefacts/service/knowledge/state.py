@@ -107,7 +107,6 @@ class State:
 
     def __init__(self, options: Options) -> None:
         announce_compilation()
-        self._options = options
         self.same_as = options.same_as
         self.refuses = options.refuses
         """Whether a change that violates a constraint is undone."""
@@ -143,6 +142,7 @@ class State:
         return State(replace(self._options, limit=self.limit, tick=self.tick))
 
     def _make_engine(self, options: Options) -> None:
+        self._options = options
         self.dictionary = Dictionary()
         self.graphs = NamedGraphs()
         self.engine = EmbeddedEngine(
