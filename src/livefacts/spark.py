@@ -1,6 +1,7 @@
 """livefacts on Spark: `session` starts Spark, `Pipeline` works on a knowledge base, `watch`
 follows a query through a stream of update messages, `register` makes files of RDF known to
-sessions that were started elsewhere: `spark.read.format("rdf")`.
+sessions that were started elsewhere: `spark.read.format("rdf")`, `StreamMetrics` has the figures
+of streams for Prometheus.
 
 >>> from livefacts.spark import Pipeline, register, session, watch
 """
@@ -11,10 +12,11 @@ from livefacts.engine.spark.session import require_extra, session
 
 require_extra()
 
-from livefacts.engine.spark.read.rdf_data_source import register  # noqa: E402
+from livefacts.engine.spark.formats.known_formats import register  # noqa: E402
+from livefacts.engine.spark.streaming.batch_figures import BatchFigures, StreamMetrics  # noqa: E402
 from livefacts.service.continuous.on_spark import watch  # noqa: E402
 from livefacts.service.micro_batches.stream_pipeline import (  # noqa: E402
     StreamPipeline as Pipeline,
 )
 
-__all__ = ["Pipeline", "register", "session", "watch"]
+__all__ = ["BatchFigures", "Pipeline", "StreamMetrics", "register", "session", "watch"]

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from livefacts.engine.spark.pipeline import Pipeline
 
 SYMBOL_MARK = "'"
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -43,6 +45,7 @@ def spark() -> None:
     livefacts spark facts --kb kb/ --derived | head                 what holds
     livefacts spark facts --kb kb/ --version 2 | head               what held after change 2
     livefacts spark query --kb kb/ 'SELECT ...'                     SPARQL, answered by Spark
+    livefacts spark stream --kb kb/ --from kafka://host/topic       changes as they come
     livefacts spark history --kb kb/                                all changes
     livefacts spark optimize --kb kb/                               fold changes in, make room
     livefacts spark verify --kb kb/                                 compute anew, and compare
@@ -153,6 +156,96 @@ def update_command(
     report = pipeline.update(add=_named(add), remove=_named(remove), batch=batch)
     say(str(report))
     _print_delta(pipeline, report)
+
+
+@app.command("stream", short_help="Follow a stream of changes.")
+def stream_command(
+    kb: Base,
+    source: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="SOURCE",
+            help="kafka://host:9092/topic, mqtt://host/topic, or a folder of patches or text.",
+        ),
+    ],
+    deltas: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="A Delta table for what comes and goes."),
+    ] = None,
+    trigger: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Time between micro-batches, such as 1s; `now`: take what there is, and end.",
+            show_default="as soon as one is done",
+        ),
+    ] = None,
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="A stream goes on under its name.")
+    ] = "default",
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where Spark notes how far it is.",
+            show_default="_streams/NAME in the knowledge base",
+        ),
+    ] = None,
+    map_text: Annotated[
+        str | None,
+        typer.Option("--map", metavar="MAP", help="What a message of JSON stands for."),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="facts, patch or json, for all messages.",
+            show_default="each message shows it",
+        ),
+    ] = None,
+    pause: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="Stop when so many messages in a row cannot be read; 0: never."
+        ),
+    ] = 100,
+    metrics: Annotated[
+        int | None, typer.Option(metavar="PORT", help="Figures for Prometheus, on loopback.")
+    ] = None,
+    jars: Annotated[
+        str | None, typer.Option(metavar="FILES", help="Jars for Spark: the connector of Kafka.")
+    ] = None,
+    master: Master = None,
+) -> None:
+    """Follow a stream: each micro-batch of messages is one change, made once.
+
+    Each batch is said in a line. Ctrl-C ends it; the same command goes on where it stopped.
+
+    \b
+    livefacts spark stream --kb kb/ --from kafka://localhost:9092/facts --deltas out/ --trigger 1s
+    livefacts spark stream --kb kb/ --from in/ --trigger now
+    livefacts spark stream --kb kb/ --from mqtt://localhost/sensors/# --map 'hot($.room)'
+    """
+    from livefacts.syntax.json_map.mapping_text import read_map
+
+    mapped = None if map_text is None else read_map(map_text)
+    pipeline = _pipeline(kb, master, settings={"spark.jars": jars} if jars else {})
+    from livefacts.commands.stream_following import follow_stream, trigger_of
+
+    follow_stream(
+        pipeline,
+        source,
+        say,
+        metrics,
+        deltas=deltas,
+        trigger=trigger_of(trigger),
+        name=name,
+        checkpoint=checkpoint,
+        format=mapped or form,
+        pause=pause or None,
+    )
 
 
 def _named(file: str | None) -> Path | str | tuple[()]:
@@ -393,7 +486,14 @@ def _history_line(row: Mapping[str, Any]) -> str:
     return f"{row['seq']:>6}  {row['time']}  {row['kind']:<12}{rows}{batch}{gone}"
 
 
-def _pipeline(kb: str, master: str | None, memory: str = "1g", *, new: bool = False) -> Pipeline:
+def _pipeline(
+    kb: str,
+    master: str | None,
+    memory: str = "1g",
+    *,
+    new: bool = False,
+    settings: Mapping[str, str] = NO_SETTINGS,
+) -> Pipeline:
     from livefacts.engine.spark.session import require_extra, session
 
     require_extra()
@@ -412,7 +512,7 @@ def _pipeline(kb: str, master: str | None, memory: str = "1g", *, new: bool = Fa
     if not is_remote(kb):
         check(KnowledgeBase(kb))
     shown = _show_stage if is_watched() else None
-    found = Pipeline(session(master), kb, memory=memory, on_stage=shown)
+    found = Pipeline(session(master, settings=settings), kb, memory=memory, on_stage=shown)
     check(found.base)
     return found
 

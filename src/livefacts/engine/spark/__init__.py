@@ -20,6 +20,7 @@ Out: commits of a knowledge base (`kb`), reports, DataFrames of facts and deltas
 - `sparql`: queries over the tables, as one DataFrame
 - `sql_views`: a version as a database of views
 - `watch`: continuous queries over update messages, as streaming DataFrames
+- `formats`: data sources and sinks of streams, usable on their own
 - `streaming`: streams of messages, each micro-batch a change
 - `pipeline`: the door: ingest, materialize, update, change rules, read
 

@@ -36,19 +36,24 @@ from livefacts.engine.spark.road_choice import JOINS, SMALL, Changer, Roads
 from livefacts.engine.spark.session import require_extra
 from livefacts.engine.spark.single.closure import materialize_single
 from livefacts.engine.spark.store_settings import store_options
+from livefacts.engine.spark.streaming.batch_figures import OnBatch, batches_frame
+from livefacts.engine.spark.streaming.delta_output import DeltaOutput
 from livefacts.engine.spark.streaming.maintained_stream import (
     CHECKPOINTS,
     PAUSE,
     STREAM,
     BatchTaker,
     StreamOptions,
+    check_checkpoint,
     start_stream,
 )
+from livefacts.engine.spark.streaming.message_rows import message_frame
 from livefacts.engine.spark.streaming.operations import MessageFormat
 from livefacts.errors import InputError, LivefactsError
 from livefacts.kb.consequences import compile_kernels
 from livefacts.kb.rule_table import stored_program
 from livefacts.kb.schema_closure import SchemaNotSingleError, is_followed_singly
+from livefacts.kb.stores.file_path import store_path
 from livefacts.kb.tables import GENERAL, SINGLE, Commit, KnowledgeBase
 from livefacts.kb.term_encoding import Encoding
 from livefacts.language.checks.safety import check
@@ -59,6 +64,7 @@ from livefacts.syntax import rule_sets
 from livefacts.syntax.rule_sets import RuleSource
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
@@ -83,7 +89,8 @@ class Pipeline:
     `buckets` is how many parts the facts are kept in, which is chosen by size at the first
     ingest and stays.  Where general rules and what is asserted fit into `memory` ("2g"), they are
     handed to the embedded engine, in the driver; with None they never are.  `on_stage` hears
-    of each stage when it begins and when it is done.  The folder may be on a remote store, of which
+    of each stage when it begins and when it is done, `on_batch` of each micro-batch of a
+    stream.  The folder may be on a remote store, of which
     the environment, Spark's settings or `storage_options` (names as in deltalake) say the keys.
 
     For comparison, with the same results: changes of fewer than `small` facts are made in the driver;
@@ -103,6 +110,7 @@ class Pipeline:
         road: str | None = None,
         maintenance: str = Way.COUNTING_DRED.value,
         on_stage: Callable[[Stage, bool], None] | None = None,
+        on_batch: OnBatch | None = None,
         storage_options: Mapping[str, str] | None = None,
     ) -> None:
         require_extra()
@@ -112,6 +120,7 @@ class Pipeline:
         self._bytes_per_split = bytes_per_split
         self._memory = bytes_of(memory)
         self._on_stage = on_stage
+        self.on_batch = on_batch
         self._changer = Changer(Roads.of(small, road, maintenance, self._memory))
 
     # changes
@@ -246,6 +255,7 @@ class Pipeline:
         self,
         df: DataFrame,
         *,
+        deltas: str | os.PathLike[str] | None = None,
         trigger: Mapping[str, Any] | None = None,
         name: str = DEFAULT_STREAM,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -257,13 +267,29 @@ class Pipeline:
         `df` has the messages in a column `value`, or terms in s, p, o and g.  They are facts, RDF
         Patch or JSON lines, as each shows by itself or as `format` says, or any JSON by a map of
         `livefacts.sources.read_map`.  The same call goes on where a stream of this `name` stopped.
-        After `pause` messages in a row that cannot be read, it stops.
+        What comes and goes is written to a Delta table, `deltas`.  After `pause` messages in a row
+        that cannot be read, it stops.
         """
         options = StreamOptions(name, format, pause)
         self._require_closed(self.base.last())
-        folder = checkpoint or str(self.base.path / CHECKPOINTS / name)
-        taking = BatchTaker(self.base, self._taken, options)
-        return start_stream(df, taking, name, os.fspath(folder), trigger)
+        message_frame(df)
+        folder = os.fspath(checkpoint or str(self.base.path / CHECKPOINTS / name))
+        check_checkpoint(self.base.last(), name, store_path(folder, self.base.options))
+        written = None if deltas is None else self._delta_output(deltas)
+        taking = BatchTaker(self.base, self._taken, options, written, self.on_batch)
+        return start_stream(df, taking, name, folder, trigger)
+
+    def _delta_output(self, deltas: str | os.PathLike[str]) -> DeltaOutput:
+        def whole(seq: int) -> pa.Table:
+            return self.delta(seq, decoded=True).toArrow()
+
+        found = DeltaOutput(self.base, store_path(deltas, self.base.options), whole)
+        found.catch_up()
+        return found
+
+    def stream_batches(self) -> DataFrame:
+        """What the batches of streams were: rows, facts, what came and went, times, and delays."""
+        return batches_frame(self.session, self.base.path / CHECKPOINTS)
 
     def _taken(self, start: Commit, asked: AskedFacts, beside: Written, batch: str) -> JobReport:
         self._require_closed(start)

@@ -11,7 +11,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
@@ -96,9 +95,3 @@ class RdfDataSource(DataSource):
         from livefacts.engine.spark.read.rdf_reader import RdfReader
 
         return RdfReader(SourceOptions.of(self.options), schema)
-
-
-def register(spark: SparkSession) -> SparkSession:
-    """Make `spark.read.format("rdf")` known to a session; `livefacts.spark.session` does it itself."""
-    spark.dataSource.register(RdfDataSource)
-    return spark

@@ -16,7 +16,14 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from livefacts.engine.spark.read.frame_columns import FILE, GRAPH, LINE, REASON, TERMS
+from livefacts.engine.spark.read.frame_columns import (
+    FILE,
+    GRAPH,
+    HIDDEN_STARTS,
+    LINE,
+    REASON,
+    TERMS,
+)
 from livefacts.engine.spark.read.rdf_data_source import FAILFAST, PERMISSIVE, SourceOptions
 from livefacts.engine.spark.read.split_reader import SplitReading
 from livefacts.engine.spark.read.splits import (
@@ -37,8 +44,6 @@ from livefacts.syntax.rdf.documents import FORMATS, LINE_FORMATS, format_of
 
 PIECE = 1 << 20
 MOST_TERMS = 1 << 19
-HIDDEN_STARTS = (".", "_")
-"""Files that Spark passes over in a folder."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ that batch, with nothing of it taken.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,8 @@ import pyarrow as pa
 from livefacts.engine.spark.jobs.stage_report import JobReport
 from livefacts.engine.spark.jobs.work import Written
 from livefacts.engine.spark.read.asked_facts import AskedFacts
+from livefacts.engine.spark.streaming.batch_figures import BatchFigures, OnBatch, note_figures
+from livefacts.engine.spark.streaming.delta_output import DeltaOutput
 from livefacts.engine.spark.streaming.message_rows import KEY, TIME, MessageRows, message_frame
 from livefacts.engine.spark.streaming.operations import (
     MessageFormat,
@@ -28,6 +32,7 @@ from livefacts.engine.spark.streaming.operations import (
     read_operations,
 )
 from livefacts.errors import ConflictError, InputError, LivefactsError
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     REJECTED_MESSAGES,
     SCHEMAS,
@@ -44,10 +49,13 @@ if TYPE_CHECKING:
 
 CHECKPOINTS = "_streams"
 """The folder of a knowledge base in which streams note how far they have come."""
-STREAM, PAUSED = "stream", "stream paused"
+STREAM = "stream"
 PAUSE = 100
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 QUERY_ID = "sql.streaming.queryId"
+MEASURED_EVERY = 100
+"""Batches between looks at the size of the tables."""
+CHANGED = ("asserted", "retracted", "added", "removed")
 TURNS, BETWEEN_TURNS = 600, 0.1
 """How often, and after how many seconds, a batch asks again while someone else is writing."""
 
@@ -99,20 +107,74 @@ class StreamPosition:
 class BatchTaker:
     """Takes the micro-batches of one stream."""
 
-    def __init__(self, base: KnowledgeBase, take: Take, options: StreamOptions) -> None:
+    def __init__(
+        self,
+        base: KnowledgeBase,
+        take: Take,
+        options: StreamOptions,
+        deltas: DeltaOutput | None,
+        on_batch: OnBatch | None,
+    ) -> None:
         self._base = base
         self._take = take
         self._options = options
+        self._deltas = deltas
+        self._on_batch = on_batch
+        self._size = 0
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
         """One micro-batch; Spark calls this, and again with the same batch after a failure."""
         query = frame.sparkSession.sparkContext.getLocalProperty(QUERY_ID) or ""
-        found = self._writing(lambda start: self._replay(start, query, batch))
-        if found:
+        begun = time.perf_counter()
+        if self._replay(self._base.last(), query, batch):
+            self._write_deltas()
             return
         messages = MessageRows(frame.toArrow())
         read = read_operations(messages, self._options.format)
-        self._writing(lambda start: self._taken(start, query, batch, messages, read))
+        reading = time.perf_counter()
+        report = self._writing(lambda start: self._taken(start, query, batch, messages, read))
+        changing = time.perf_counter()
+        self._write_deltas()
+        if report is not None:
+            now = time.perf_counter()
+            spent = reading - begun, changing - reading, now - changing
+            self._tell(batch, messages, read, report, spent)
+
+    def _write_deltas(self) -> None:
+        if self._deltas is not None:
+            self._deltas.catch_up()
+
+    def _tell(
+        self,
+        batch: int,
+        messages: MessageRows,
+        read: Operations,
+        report: JobReport,
+        spent: tuple[float, float, float],
+    ) -> None:
+        if not self._size or batch % MEASURED_EVERY == 0:
+            self._size = self._base.size()
+        changed = {name: report.figures.get(name, 0) for name in CHANGED}
+        # The clock is for people: nothing is ever derived from it.
+        latest = messages.latest()
+        late = None if latest is None else max(0.0, time.time() - latest)
+        figures = BatchFigures(
+            stream=self._options.name,
+            batch=batch,
+            seq=report.seq,
+            rows=len(messages),
+            facts=read.count,
+            rejected=len(read.rejected),
+            **changed,
+            reading=spent[0],
+            changing=spent[1],
+            writing=spent[2],
+            late=late,
+            state_bytes=self._size,
+        )
+        note_figures(self._base.path / CHECKPOINTS, figures)
+        if self._on_batch is not None:
+            self._on_batch(figures)
 
     def _writing(self, act: Callable[[Commit], Any]) -> Any:
         """Do something as the only writer, when nobody else is."""
@@ -185,22 +247,49 @@ def _shown(key: bytes | None) -> str | None:
     return None if key is None else key.decode(errors="backslashreplace")
 
 
+def check_checkpoint(commit: Commit, name: str, checkpoint: StorePath) -> None:
+    """Refuse a checkpoint that does not go with what the knowledge base has of the stream."""
+    known = StreamPosition.at(commit, name)
+    query, done = _query_of(checkpoint), _last_batch_of(checkpoint)
+    if known.query and query != known.query:
+        what = "is gone" if query is None else "belongs to another query"
+        raise LivefactsError(
+            f"the checkpoint of the stream {name} in {checkpoint} {what}",
+            hint=f"the knowledge base has its batches up to {known.batch}: put the folder back, or "
+            "give the stream another name= to read its source from where that begins",
+        )
+    if done > known.batch:
+        raise LivefactsError(
+            f"the stream {name} has got to batch {done} by its checkpoint {checkpoint}, and to "
+            f"{known.batch if known.query else 'none'} in this knowledge base",
+            hint="what lies between would be lost: put back folders that belong together, or "
+            "give the stream another name= to read its source from where that begins",
+        )
+
+
+def _query_of(checkpoint: StorePath) -> str | None:
+    try:
+        return str(json.loads((checkpoint / "metadata").read())["id"])
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError) as error:
+        raise LivefactsError(
+            f"{checkpoint / 'metadata'} is not as Spark wrote it", hint="put it back from a backup"
+        ) from error
+
+
+def _last_batch_of(checkpoint: StorePath) -> int:
+    """The last batch that Spark knows to be done; -1 if there is none."""
+    names = (checkpoint / "commits").list()
+    return max((int(name) for name in names if name.isdigit()), default=-1)
+
+
 def start_stream(
-    frame: DataFrame,
-    taker: BatchTaker,
-    name: str,
-    checkpoint: str,
-    trigger: Trigger | None,
+    frame: DataFrame, taker: BatchTaker, name: str, checkpoint: str, trigger: Trigger | None
 ) -> StreamingQuery:
     """Start the streaming query; the same call goes on where the last one stopped."""
-    if not frame.isStreaming:
-        raise InputError(
-            "this DataFrame has an end: it is no stream",
-            hint="spark.readStream gives one that goes on; update(add=df) takes this one",
-        )
-    writer = (
-        message_frame(frame).writeStream.queryName(name).option("checkpointLocation", checkpoint)
-    )
+    columns = message_frame(frame)
+    writer = columns.writeStream.queryName(name).option("checkpointLocation", checkpoint)
     if trigger is not None:
         writer = writer.trigger(**trigger)
     return writer.foreachBatch(taker).start()

@@ -51,6 +51,11 @@ WANTED = (
 
 def message_frame(frame: DataFrame) -> DataFrame:
     """The columns of messages, out of those that a source has; null where it has none."""
+    if not frame.isStreaming:
+        raise InputError(
+            "this DataFrame has an end: it is no stream",
+            hint="spark.readStream gives one that goes on; update(add=df) takes this one",
+        )
     columns = [_column(frame, name) for name in COLUMNS]
     if HEADERS in frame.columns:
         columns.append(frame[HEADERS])
@@ -115,6 +120,11 @@ class MessageRows:
     def values(self) -> pa.Array:
         """The messages as bytes."""
         return whole_column(self.table, VALUE).cast(pa.large_binary())
+
+    def latest(self) -> float | None:
+        """When the last message was written, in seconds since 1970; None if nobody says."""
+        found = pc.max(self.table[TIME]).as_py()
+        return None if found is None else float(found.timestamp())
 
     def place(self, number: int) -> MessagePlace:
         """Where a message stands."""

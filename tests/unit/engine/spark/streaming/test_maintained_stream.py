@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,11 @@ def lines(spark: Any, folder: Path, **files: str) -> Any:
     """Files of messages as a stream, a file in each micro-batch."""
     (folder / "in").mkdir(exist_ok=True)
     for name, text in files.items():
-        (folder / "in" / f"{name}.txt").write_text(text, encoding="utf-8")
+        path = folder / "in" / f"{name}.txt"
+        path.write_text(text, encoding="utf-8")
+        # Files come in the order of their times.
+        second = len(list(path.parent.iterdir()))
+        os.utime(path, (second, second))
     return spark.readStream.option("maxFilesPerTrigger", 1).text(str(folder / "in"))
 
 
