@@ -12,11 +12,11 @@ from livefacts.engine.spark.session import require_extra, session
 
 require_extra()
 
-from livefacts.engine.spark.formats.known_formats import register  # noqa: E402
-from livefacts.engine.spark.streaming.batch_figures import BatchFigures, StreamMetrics  # noqa: E402
+from livefacts.engine.spark.formats.session_sources import register  # noqa: E402
+from livefacts.engine.spark.streaming.batch_figures import StreamFigures, StreamMetrics  # noqa: E402
 from livefacts.service.continuous.on_spark import watch  # noqa: E402
 from livefacts.service.micro_batches.stream_pipeline import (  # noqa: E402
     StreamPipeline as Pipeline,
 )
 
-__all__ = ["BatchFigures", "Pipeline", "StreamMetrics", "register", "session", "watch"]
+__all__ = ["Pipeline", "StreamFigures", "StreamMetrics", "register", "session", "watch"]

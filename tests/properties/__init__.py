@@ -39,7 +39,7 @@ A module has the same name in all three packages when it is about the same kind 
 | ontologies as axioms, as triples | `axioms`, `ontologies` | (`tests.oracle.ontologies`, `tests.oracle.owl`) | | `test_axioms`, `test_ontologies`, `test_derived_schemas` |
 | equal things that are merged | `equalities` | (a reasoner that follows the rules) | | `test_equalities`, `test_equalities_in_time` |
 | constraints found in several orders | (in the test) | (`tests.oracle.mirrors`) | | `test_symmetric_violations` |
-| many worlds on Spark | `worlds`, `pipeline_steps` | `spark_worlds`, `spark_pipelines`, `spark_frames`, `spark_tables` | | `test_spark_joins`, `test_spark_pipelines`, `test_spark_driver`, `test_spark_graphs`, `test_spark_queries`, `test_spark_stores`, `test_spark_frames` |
+| many worlds on Spark | `worlds`, `pipeline_steps` | `spark_worlds`, `spark_pipelines`, `spark_frames`, `spark_tables` | | `test_spark_joins`, `test_spark_pipelines`, `test_spark_driver`, `test_spark_graphs`, `test_spark_queries`, `test_spark_stores`, `test_spark_frames`, `test_spark_streams` |
 
 `test_generator` holds the shares of cases and histories, `test_time` those of stream histories.
 """

@@ -17,7 +17,7 @@ Out: data on standard output, messages on standard error, an exit code.
 - `serve`: `serve` and `token`: a folder over HTTP, and who may change it
 - `folders`: `log`, `undo`, `backup` and `restore` of a folder
 - `spark`: a knowledge base in a folder, by Spark
-- `stream_following`: a stream on Spark, followed until it ends
+- `stream_run`: a stream on Spark, followed until it ends
 - `generate`: data and streams to try things on
 - `bench`: how fast this machine is
 - `demo`: a tour of everything

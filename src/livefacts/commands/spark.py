@@ -232,7 +232,7 @@ def stream_command(
 
     mapped = None if map_text is None else read_map(map_text)
     pipeline = _pipeline(kb, master, settings={"spark.jars": jars} if jars else {})
-    from livefacts.commands.stream_following import follow_stream, trigger_of
+    from livefacts.commands.stream_run import follow_stream, trigger_of
 
     follow_stream(
         pipeline,

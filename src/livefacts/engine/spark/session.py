@@ -88,7 +88,7 @@ def session(
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    from livefacts.engine.spark.formats.known_formats import register
+    from livefacts.engine.spark.formats.session_sources import register
 
     level, chosen = _log_level(log), chosen_master(master)
     if REMOTE.isdisjoint(os.environ):

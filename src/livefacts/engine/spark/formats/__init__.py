@@ -10,7 +10,7 @@ Out: streaming DataFrames, and files of RDF Patch.
 - `timed_source`: `format("timed-rdf")`: facts with times, in every format of streams
 - `mqtt_source`: `format("mqtt")`: messages of a broker, kept until the stream has them
 - `delta_source`: `format("deltas")`: what a stream has added and removed
-- `known_formats`: all of them, made known to a session
+- `session_sources`: all of them, made known to a session
 
 Design: docs/design/0027-streams-on-spark.md
 """

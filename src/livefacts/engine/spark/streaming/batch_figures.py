@@ -53,7 +53,7 @@ GAUGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class BatchFigures:
+class StreamFigures:
     """One micro-batch; times are in seconds, and `late` is None where messages have no times."""
 
     stream: str
@@ -99,16 +99,16 @@ class BatchFigures:
 TYPES = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "float | None": pa.float64()}
 SCHEMA = pa.schema(
     [
-        *((each.name, TYPES[str(each.type)]) for each in fields(BatchFigures)),
+        *((each.name, TYPES[str(each.type)]) for each in fields(StreamFigures)),
         ("derived", pa.int64()),
         ("seconds", pa.float64()),
     ]
 )
 SPARK_TYPES = {pa.string(): "string", pa.int64(): "long", pa.float64(): "double"}
-OnBatch = Callable[[BatchFigures], None]
+OnBatch = Callable[[StreamFigures], None]
 
 
-def note_figures(folder: StorePath, figures: BatchFigures) -> None:
+def note_figures(folder: StorePath, figures: StreamFigures) -> None:
     """Log the figures of a batch, and add them to the table."""
     from deltalake import write_deltalake
 
@@ -188,7 +188,7 @@ class StreamMetrics(StreamingQueryListener):
         }
         self._names: dict[str, str] = {}
 
-    def take(self, figures: BatchFigures) -> None:
+    def take(self, figures: StreamFigures) -> None:
         """A micro-batch is done."""
         row = figures.as_row() | {"batches": 1}
         for name, counter in self._counters.items():

@@ -22,7 +22,7 @@ import pyarrow as pa
 from livefacts.engine.spark.jobs.stage_report import JobReport
 from livefacts.engine.spark.jobs.work import Written
 from livefacts.engine.spark.read.asked_facts import AskedFacts
-from livefacts.engine.spark.streaming.batch_figures import BatchFigures, OnBatch, note_figures
+from livefacts.engine.spark.streaming.batch_figures import OnBatch, StreamFigures, note_figures
 from livefacts.engine.spark.streaming.delta_output import DeltaOutput
 from livefacts.engine.spark.streaming.message_rows import KEY, TIME, MessageRows, message_frame
 from livefacts.engine.spark.streaming.operations import (
@@ -158,7 +158,7 @@ class BatchTaker:
         # The clock is for people: nothing is ever derived from it.
         latest = messages.latest()
         late = None if latest is None else max(0.0, time.time() - latest)
-        figures = BatchFigures(
+        figures = StreamFigures(
             stream=self._options.name,
             batch=batch,
             seq=report.seq,

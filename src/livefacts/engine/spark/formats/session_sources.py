@@ -1,4 +1,4 @@
-"""Known formats: those of livefacts, made known to a session of Spark."""
+"""Sources of a session: the formats of livefacts, made known to a session of Spark."""
 
 from __future__ import annotations
 

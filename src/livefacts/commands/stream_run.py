@@ -1,4 +1,4 @@
-"""Stream following: a stream on Spark is followed from the command line, until it ends, fails or is interrupted."""
+"""A stream run: a stream on Spark is followed from the command line, until it ends, fails or is interrupted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from livefacts.kb.failures import reason_of
 
 if TYPE_CHECKING:
     from livefacts.engine.spark.pipeline import Pipeline
-    from livefacts.engine.spark.streaming.batch_figures import BatchFigures
+    from livefacts.engine.spark.streaming.batch_figures import StreamFigures
 
 AT_ONCE = "now"
 UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours"}
@@ -53,7 +53,7 @@ def follow_stream(
         pipeline.session.streams.addListener(shown)
         say(f"figures for Prometheus: http://127.0.0.1:{metrics}/metrics")
 
-    def tell(figures: BatchFigures) -> None:
+    def tell(figures: StreamFigures) -> None:
         say(str(figures))
         if shown is not None:
             shown.take(figures)
