@@ -18,6 +18,7 @@ Out: data on standard output, messages on standard error, an exit code.
 - `folders`: `log`, `undo`, `backup` and `restore` of a folder
 - `spark`: a knowledge base in a folder, by Spark
 - `stream_run`: a stream on Spark, followed until it ends
+- `spark_answers`: `spark register` and `spark run`: queries and programs over streams
 - `generate`: data and streams to try things on
 - `bench`: how fast this machine is
 - `demo`: a tour of everything

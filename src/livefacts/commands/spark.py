@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from livefacts.commands import spark_answers
 from livefacts.commands.console.options import BlankNodes, Bnodes, Derived, InputFormat, Rules
 from livefacts.commands.console.terminal import ExitCode, is_watched, say
 from livefacts.errors import LivefactsError
@@ -49,6 +50,8 @@ def spark() -> None:
     livefacts spark history --kb kb/                                all changes
     livefacts spark optimize --kb kb/                               fold changes in, make room
     livefacts spark verify --kb kb/                                 compute anew, and compare
+    livefacts spark register q.csparql --kb kb/ --from in/ --to out/   a query over a stream
+    livefacts spark run hot.rules --kb kb/ --from in/ --to out/     a program with time
     livefacts spark package -o livefacts.tar.gz                     what spark-submit sends along
     """
 
@@ -479,6 +482,14 @@ def package_command(
     typer.echo(options(out))
 
 
+app.command("register", short_help="Follow a C-SPARQL query over a stream.")(
+    spark_answers.register_command
+)
+app.command("run", short_help="Follow a program with time over a stream.")(
+    spark_answers.run_command
+)
+
+
 def _history_line(row: Mapping[str, Any]) -> str:
     rows = ", ".join(f"{count:,} {table}" for table, count in row["rows"].items() if count)
     batch = f"  batch {row['batch']}" if row["batch"] else ""
@@ -497,8 +508,8 @@ def _pipeline(
     from livefacts.engine.spark.session import require_extra, session
 
     require_extra()
-    from livefacts.engine.spark.pipeline import Pipeline
     from livefacts.kb.tables import KnowledgeBase
+    from livefacts.service.micro_batches.stream_pipeline import StreamPipeline
 
     def check(base: KnowledgeBase) -> None:
         if not base.settings and not new:
@@ -512,7 +523,7 @@ def _pipeline(
     if not is_remote(kb):
         check(KnowledgeBase(kb))
     shown = _show_stage if is_watched() else None
-    found = Pipeline(session(master, settings=settings), kb, memory=memory, on_stage=shown)
+    found = StreamPipeline(session(master, settings=settings), kb, memory=memory, on_stage=shown)
     check(found.base)
     return found
 

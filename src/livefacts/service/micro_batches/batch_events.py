@@ -32,6 +32,7 @@ PLACES = (("topic", "partition", "offset"), ("file", "line"), ("partition", "off
 """What sources call the place of a row, and the order within it."""
 TIMES = ("timestamp", "time")
 IN_VALUE, OF_ROW, ARRIVAL = WHEN = ("value", "row", "arrival")
+FILE = "file"
 CLOCK = "~clock"
 """The lane of rows that say nothing but that time goes on."""
 MICROSECOND = 1_000
@@ -64,7 +65,7 @@ def rows_of(frame: DataFrame) -> DataFrame:
     time = next((name for name in TIMES if dict(frame.dtypes).get(name) == "timestamp"), None)
     place = next((names for names in PLACES if set(names) <= set(frame.columns)), ())
     *lane, offset = place or ("",)
-    joined = ", ".join(f"cast(`{name}` as string)" for name in lane)
+    joined = ", ".join([*(["'file'"] if FILE in lane else []), *(f"`{name}`" for name in lane)])
     return frame.selectExpr(
         f"cast(`{VALUE}` as binary) as value",
         f"unix_micros(`{time}`) as time" if time else "cast(null as long) as time",
@@ -105,13 +106,18 @@ def events_of(
     """
     cells = zip(*(column.to_pylist() for column in table), strict=True)
     rows = [row for row in (_Row(*each) for each in cells) if row.lane != CLOCK]
-    lanes = [list(lane) for _, lane in groupby(sorted(rows, key=_order), key=lambda r: r.lane)]
+    lanes = [list(lane) for _, lane in groupby(sorted(rows, key=_order), key=_lane)]
     if len(lanes) <= 1:
         rows = lanes[0] if lanes else []
         return joined(_read(rows, reading, rejects, batch), reading.tick, latest)
     each = [_read(lane, reading, rejects, batch) for lane in lanes]
     merged = heapq.merge(*each, key=lambda event: _point(event, reading.tick))
     return joined(merged, reading.tick, latest)
+
+
+def _lane(row: _Row) -> str:
+    """Files are read one after the other, in the order of their names."""
+    return FILE if row.lane.startswith(f"{FILE}:") else row.lane
 
 
 def _order(row: _Row) -> tuple[Any, ...]:

@@ -1,0 +1,200 @@
+"""`livefacts spark register` and `run`: queries and programs over streams that Spark reads."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
+
+from livefacts.commands.console.options import Lateness, Map, MaxAhead, Tick
+from livefacts.commands.console.terminal import say
+from livefacts.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from livefacts.service.micro_batches.stream_pipeline import RunningStream, StreamPipeline
+
+SECONDS = "1 second"
+NO_END = "never"
+
+
+class AnswerFormat(StrEnum):
+    """What answers are written as."""
+
+    delta = "delta"
+    parquet = "parquet"
+    jsonl = "jsonl"
+    patch = "patch"
+
+
+class FactTime(StrEnum):
+    """When facts happen."""
+
+    value = "value"
+    row = "row"
+    arrival = "arrival"
+
+
+From = Annotated[
+    str,
+    typer.Option(
+        "--from", metavar="SOURCE", help="kafka://host:port/topic, or a folder of stream files."
+    ),
+]
+To = Annotated[str, typer.Option("--to", metavar="FOLDER", help="Where answers go.")]
+Base = Annotated[
+    str,
+    typer.Option("--kb", metavar="FOLDER", help="The knowledge base: background and rules."),
+]
+Form = Annotated[AnswerFormat, typer.Option("--format", help="A table, or files by batch.")]
+Name = Annotated[
+    str | None, typer.Option(metavar="NAME", help="What goes on where it stopped is called so.")
+]
+Trigger = Annotated[
+    str, typer.Option(metavar="TIME", help="How often, such as 5s; once: what is there, and end.")
+]
+When = Annotated[
+    FactTime, typer.Option(help="Times that facts say, those of rows, or when they arrive.")
+]
+Upgrade = Annotated[
+    bool, typer.Option("--upgrade", help="Go on where another query of this name stopped.")
+]
+Master = Annotated[
+    str | None, typer.Option(metavar="URL", help="Spark's master, such as local[4].")
+]
+
+
+def register_command(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="C-SPARQL, or a file of it.")],
+    kb: Base,
+    source: From,
+    to: To,
+    form: Form = AnswerFormat.delta,
+    name: Name = None,
+    trigger: Trigger = SECONDS,
+    json_map: Map = None,
+    when: When = FactTime.value,
+    lateness: Lateness = "0",
+    max_ahead: MaxAhead = "1 h",
+    tick: Tick = None,
+    upgrade: Upgrade = False,
+    master: Master = None,
+) -> None:
+    """Follow a C-SPARQL or RSP-QL query over a stream; the same command goes on where it stopped.
+
+    \b
+    livefacts spark register seen.csparql --kb kb/ --from kafka://localhost:9092/positions --to answers/
+    """
+    from livefacts.commands.query import text_of
+
+    pipeline = _pipeline(kb, master)
+    given = _given(form, name, trigger, json_map, when, lateness, max_ahead, tick, upgrade)
+    text = text_of(query, (".csparql", ".rspql", ".rq", ".sparql"))
+    _follow(pipeline.register(text, source=_source(pipeline, source), to=to, **given))
+
+
+def run_command(
+    program: Annotated[list[str], typer.Argument(metavar="PROGRAM...", help="Files of rules.")],
+    kb: Base,
+    source: From,
+    to: To,
+    form: Form = AnswerFormat.delta,
+    name: Name = None,
+    keys: Annotated[
+        bool, typer.Option("--keys", help="By groups of keys in tasks, where that is proven.")
+    ] = False,
+    trigger: Trigger = SECONDS,
+    json_map: Map = None,
+    when: When = FactTime.value,
+    lateness: Lateness = "0",
+    max_ahead: MaxAhead = "1 h",
+    tick: Tick = None,
+    upgrade: Upgrade = False,
+    master: Master = None,
+) -> None:
+    """Follow a program with time over a stream: what it concludes comes (+) and goes (-).
+
+    \b
+    livefacts spark run hot.rules --kb kb/ --from readings/ --to answers/ --trigger once
+    """
+    pipeline = _pipeline(kb, master)
+    given = _given(form, name, trigger, json_map, when, lateness, max_ahead, tick, upgrade)
+    _follow(pipeline.run(program, source=_source(pipeline, source), to=to, keys=keys, **given))
+
+
+def _given(
+    form: AnswerFormat,
+    name: str | None,
+    trigger: str,
+    json_map: str | None,
+    when: FactTime,
+    lateness: str,
+    max_ahead: str,
+    tick: str | None,
+    upgrade: bool,
+) -> Any:
+    from livefacts.commands.console.events import ahead
+    from livefacts.model.durations import SECOND, read_duration
+
+    if trigger == "once":
+        often: dict[str, Any] = {"availableNow": True}
+    elif trigger == SECONDS:
+        often = {"processingTime": SECONDS}
+    else:
+        amount = read_duration(trigger).amount / SECOND.amount
+        often = {"processingTime": f"{amount} seconds"}
+    if json_map is not None and Path(json_map).is_file():
+        json_map = Path(json_map).read_text(encoding="utf-8")
+    found = {
+        "format": form.value,
+        "trigger": often,
+        "json_map": json_map,
+        "when": when.value,
+        "lateness": int(lateness) if lateness.isdecimal() else lateness,
+        "max_ahead": ahead(max_ahead),
+        "tick": tick,
+        "upgrade": upgrade,
+    }
+    return found if name is None else {**found, "name": name}
+
+
+def _source(pipeline: StreamPipeline, address: str) -> Any:
+    """The stream at an address; a folder has its files in the order of their names."""
+    url = urlsplit(address)
+    session = pipeline.session
+    if url.scheme == "kafka":
+        topic = url.path.strip("/")
+        if not topic:
+            raise OptionError(f"{address} names no topic", hint="kafka://host:port/topic")
+        reader = session.readStream.format("kafka").option("subscribe", topic)
+        reader = reader.option("kafka.bootstrap.servers", url.netloc)
+        return reader.option("startingOffsets", "earliest").load()
+    folder = Path(url.path if url.scheme == "file" else address)
+    if not folder.is_dir():
+        raise InputError(
+            f"{address} is no source", hint="name a folder, or kafka://host:port/topic"
+        )
+    lines = session.readStream.format("text").load(str(folder))
+    named = lines.selectExpr("value", "_metadata.file_name as file")
+    return named.selectExpr("*", "0L as line")
+
+
+def _pipeline(kb: str, master: str | None) -> StreamPipeline:
+    from livefacts.engine.spark.session import require_extra, session
+
+    require_extra()
+    from livefacts.service.micro_batches.stream_pipeline import StreamPipeline
+
+    return StreamPipeline(session(master), kb)
+
+
+def _follow(stream: RunningStream) -> None:
+    """Until it is interrupted, or has seen all that was there."""
+    say(stream.plan)
+    with stream:
+        stream.await_end()
+        answers = sum(each.answers for each in stream.stream.figures)
+        rejected = stream.stream.rejects.count
+    say(f"{answers:,} answers{f', {rejected:,} rejected' if rejected else ''}")
