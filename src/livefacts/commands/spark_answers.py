@@ -20,7 +20,7 @@ SECONDS = "1 second"
 NO_END = "never"
 
 
-class AnswerFormat(StrEnum):
+class WrittenAs(StrEnum):
     """What answers are written as."""
 
     delta = "delta"
@@ -48,7 +48,7 @@ Base = Annotated[
     str,
     typer.Option("--kb", metavar="FOLDER", help="The knowledge base: background and rules."),
 ]
-Form = Annotated[AnswerFormat, typer.Option("--format", help="A table, or files by batch.")]
+Form = Annotated[WrittenAs, typer.Option("--format", help="A table, or files by batch.")]
 Name = Annotated[
     str | None, typer.Option(metavar="NAME", help="What goes on where it stopped is called so.")
 ]
@@ -71,7 +71,7 @@ def register_command(
     kb: Base,
     source: From,
     to: To,
-    form: Form = AnswerFormat.delta,
+    form: Form = WrittenAs.delta,
     name: Name = None,
     trigger: Trigger = SECONDS,
     json_map: Map = None,
@@ -100,7 +100,7 @@ def run_command(
     kb: Base,
     source: From,
     to: To,
-    form: Form = AnswerFormat.delta,
+    form: Form = WrittenAs.delta,
     name: Name = None,
     keys: Annotated[
         bool, typer.Option("--keys", help="By groups of keys in tasks, where that is proven.")
@@ -125,7 +125,7 @@ def run_command(
 
 
 def _given(
-    form: AnswerFormat,
+    form: WrittenAs,
     name: str | None,
     trigger: str,
     json_map: str | None,
