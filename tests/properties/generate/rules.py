@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tests.properties.generate.vocabulary import (
     CLASSES,
@@ -312,4 +312,4 @@ def renamed_inside(formula: Aggregate, names: dict[Variable, Variable]) -> Aggre
                 return inner
 
     body = tuple(part(inner) for inner in formula.body)
-    return Aggregate(formula.result, formula.function, formula.listed, body)
+    return replace(formula, body=body)
