@@ -31,7 +31,6 @@ ROADS = [
     pytest.param(JOINS, {"road": "joins"}, id="joins", marks=pytest.mark.thorough),
 ]
 CUTS = (1, 4)
-pytestmark = pytest.mark.thorough
 
 
 def streamed(session: Any, folder: Path, rules: str, batches: list[list[str]], **road: Any) -> Any:

@@ -25,7 +25,6 @@ from tests.unit.engine.spark.streaming.cut_operations import (
 from livefacts.spark import Pipeline
 
 BATCHES, CRASHES = 9, 20
-pytestmark = pytest.mark.thorough
 
 
 class Cut(Exception):  # noqa: N818
@@ -99,6 +98,7 @@ def test_a_stream_that_is_cut_off_at_any_step_ends_as_if_nothing_had_happened(
     assert crashes >= 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(10))
 def test_the_same_with_other_streams(spark: Any, tmp_path: Path, seed: int) -> None:
     pick = random.Random(seed)

@@ -35,7 +35,6 @@ def test_what_was_dropped_does_not_count_and_what_never_ends_is_told() -> None:
     assert values(text) == [(f"D {ROW}", 5), ("TX .", 7)]
 
 
-@pytest.mark.thorough
 def test_a_folder_of_patches_is_read_once_and_written_again(spark: Any, tmp_path: Path) -> None:
     folder, out = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
@@ -74,7 +73,6 @@ def test_a_folder_of_patches_is_read_once_and_written_again(spark: Any, tmp_path
     assert sorted(row.value for row in again) == [f"A {ROW}", f"D {ROW}"]
 
 
-@pytest.mark.thorough
 def test_stream_files_are_read_with_their_times(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "a.nq").write_text(
         "<urn:a> <urn:p> <urn:o> <urn:s> 17 .\n<urn:a> <urn:p> <urn:o> .\n", encoding="utf-8"
