@@ -119,11 +119,16 @@ PROMISED = {
         "asked by SPARQL:\n   zoo:leo\n",
         "  - zoo:leo rdf:type zoo:Carnivore\n",
     ],
+    "20_windows_on_spark.py": [
+        "by key, which all premises of each rule",
+        "5 - <http://example.org/ann> <http://example.org/seenIn>",
+        '2  "2"^^',
+    ],
     "18_sources.py": ['at 1 hot(kitchen, 1)\nat 4 hot("sensor-1", 1) hot(kitchen, 2)'],
 }
 
 
-STARTED = ("01_first_rules.py", "09_spark.py")
+STARTED = ("01_first_rules.py", "09_spark.py", "20_windows_on_spark.py")
 """Each start of Python takes seconds: these are started, the others run in this process."""
 
 
