@@ -228,9 +228,12 @@ class TimedRuleMaker:
         if first is None:
             return self.aggregate(scope)
         others = [v for v in numbers + nodes if v != first]
-        listed = (first, *self.pick.sample(others, min(len(others), self.pick.choice((0, 0, 1)))))
-        if IN_RULES[function].values > 1 and len(listed) < 2:
+        if IN_RULES[function].values > 1:
+            # What is looked for, and then the number that decides.
             listed = (self.pick.choice(others or [first]), first)
+        else:
+            more = self.pick.sample(others, min(len(others), self.pick.choice((0, 0, 1))))
+            listed = (first, *more)
         groups = [v for v in nodes if v not in listed and self.chance(0.7)]
         for group in groups:
             scope.bind(NODE, group)
