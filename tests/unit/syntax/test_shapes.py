@@ -93,3 +93,19 @@ def test_a_deactivated_shape_asks_nothing(tmp_path: Path) -> None:
 def test_shapes_without_a_file_are_refused() -> None:
     with pytest.raises(lf.RuleError, match="needs a file of shapes"):
         lf.Reasoner(rules="shacl:")
+
+
+@pytest.mark.parametrize(
+    "denied",
+    [
+        '[ sh:property [ sh:path :p ; sh:pattern "x" ] ]',
+        "[ sh:path [ sh:zeroOrMorePath :p ] ; sh:minCount 1 ]",
+        '[ sh:or ( [ sh:not [ sh:node [ sh:pattern "x" ] ] ] [ sh:hasValue :b ] ) ]',
+    ],
+)
+def test_what_denies_a_shape_that_is_not_all_read_is_not_read(tmp_path: Path, denied: str) -> None:
+    shapes = f":S a sh:NodeShape ; sh:targetClass :C ; sh:not {denied} ; sh:hasValue :b ."
+    with pytest.warns(lf.LivefactsWarning, match="sh:not: not all of what it denies is read"):
+        r = reasoner(tmp_path, shapes)
+    (violation,) = add(r, ':a a :C ; :p "1" .').violations
+    assert "HasValue" in str(violation.bindings["component"])

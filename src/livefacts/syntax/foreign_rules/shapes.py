@@ -63,6 +63,12 @@ ASIDE = frozenset(
     | {"closed", "ignoredProperties", "declare", "prefixes", "suggestedShapesGraph", "shapesGraph"}
 )
 """What of a shape is no constraint by itself."""
+MADE_OF = (
+    *(SH + name for name in ("property", "node", "not", "and", "or")),
+    RDF + "first",
+    RDF + "rest",
+)
+"""What leads from a shape to others that it is made of."""
 DEEPEST = 30
 """So deep shapes without a name are told apart by what is said of them."""
 Values: TypeAlias = Mapping[str, Sequence[Term]]
@@ -86,6 +92,8 @@ class ShapeReader:
         self._facts: dict[Triple | Fact, None] = {}
         self._refused: dict[Refusal, None] = {}
         self._read: set[Term] = set()
+        self._partly: set[Term] = set()
+        """The shapes of which something was refused."""
 
     def program(self) -> ForeignProgram:
         """All of it."""
@@ -294,6 +302,17 @@ class ShapeReader:
     def _refuse(self, shape: Term, reason: str) -> None:
         label = shape if isinstance(shape, NamedNode) else "a shape without a name"
         self._refused[Refusal(Place(self._file, 0, 0), f"{label}: {reason}")] = None
+        self._partly.add(shape)
+
+    def is_all_read(self, shape: Term) -> bool:
+        """Whether nothing was refused of a shape, and of those that it is made of."""
+        found, waiting = {shape}, [shape]
+        while waiting:
+            said = self._graph.get(waiting.pop(), {})
+            below = {each for name in MADE_OF for each in said.get(name, ())} - found
+            found |= below
+            waiting += below
+        return not found & self._partly
 
     def fact(self, name: str, term: Term) -> None:
         """A hidden fact that the constraints look up."""
@@ -427,7 +446,11 @@ def _node(made: _Made) -> Bodies:
 
 
 def _not(made: _Made) -> Bodies:
-    yield [made.values, Negation(made.reader.other(made.shape, made.given, made.values))], True
+    other = made.reader.other(made.shape, made.given, made.values)
+    if not made.reader.is_all_read(made.given):
+        # Whatever is left out makes more conform to it, and would be a violation here.
+        raise UnsayableError("not all of what it denies is read")
+    yield [made.values, Negation(other)], True
 
 
 def _and(made: _Made) -> Bodies:
