@@ -484,8 +484,12 @@ IN_SPARQL: Mapping[str, AggregateSort] = {
 def percentage(term: Term) -> str | None:
     """The text of a number from 0 to 100; None for anything else."""
     value = value_of(term)
-    is_one = isinstance(value, Number) and 0 <= value.amount <= 100
-    return term.value if is_one and isinstance(term, Literal) else None
+    if not isinstance(value, Number) or not isinstance(term, Literal):
+        return None
+    if not 0 <= value.amount <= 100:
+        return None
+    # What a double means and not what is written: of that, the exponent has no bound.
+    return term.value if value.kind.is_exact else repr(float(value.amount))
 
 
 def aggregate(function: str, given: Iterable[Any], parameter: str | None = None) -> Term | None:

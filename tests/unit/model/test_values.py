@@ -9,7 +9,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Store, Triple
 
 from livefacts.model.facts import Symbol
 from livefacts.model.numbers import digits_of, nearest_single, whole
-from livefacts.model.running_totals import aggregate
+from livefacts.model.running_totals import aggregate, percentage
 from livefacts.model.values import (
     DOUBLE,
     EXACT,
@@ -457,3 +457,12 @@ def test_long_integers_are_read_and_written_by_halves(length: int, sign: str) ->
 @pytest.mark.slow
 def test_an_integer_of_a_million_digits_is_counted_on_at_once() -> None:
     assert digits_of(whole("9" * 1_000_000) + 1) == "1" + "0" * 1_000_000
+
+
+def test_a_percentage_of_any_exponent_is_read_at_once() -> None:
+    assert percentage(typed("95", "integer")) == "95"
+    assert percentage(typed("37.50", "decimal")) == "37.50"
+    assert percentage(typed("9.5E1", "double")) == "95.0"
+    assert percentage(typed("1E-999999999", "double")) == "0.0"
+    assert percentage(typed("1E999999999", "double")) is None
+    assert percentage(typed("-1", "integer")) is percentage(Literal("95")) is None
