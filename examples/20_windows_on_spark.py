@@ -41,7 +41,7 @@ query = pipeline.register(QUERY, source=lines, to=str(home / "crowd"), format="j
 query.await_end()
 
 for name in ("seen", "crowd"):
-    for path in sorted((home / name).iterdir()):
+    for path in sorted((home / name).glob("[0-9]*")):
         for line in path.read_text().splitlines():
             row = json.loads(line)
             print(row["time"], row.get("op", ""), row.get("fact", row.get("people")))

@@ -1,7 +1,8 @@
 """Answer files: where the answers of a micro-batch go, once for each batch, whatever happens.
 
 A file is called like its batch, and written as a whole: a batch that comes again writes the same
-file again.  A Delta table notes in its log which batch it has last; one that it has is left out.
+file again, so a folder is that of one stream.  A Delta table notes in its log which batch of a
+stream it has last; one that it has is left out.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from livefacts.errors import OptionError
+from livefacts.errors import LivefactsError, OptionError
 from livefacts.kb.stores.file_path import NO_OPTIONS, StorePath, store_path
 from livefacts.service.micro_batches.answer_rows import CAME, FACT, OP, TIME
 
 DELTA, PARQUET, JSON_LINES, PATCH = FORMATS = ("delta", "parquet", "jsonl", "patch")
 SUFFIXES = {PARQUET: "parquet", JSON_LINES: "jsonl", PATCH: "rdfp"}
 DIGITS = 12
+OWNER = "_stream"
+"""The file of a folder of answers that says whose they are; readers pass over such names."""
 
 
 class AnswerFiles(Protocol):
@@ -30,26 +33,45 @@ class AnswerFiles(Protocol):
 
 
 def answer_files(
-    to: str, format: str, name: str, options: Mapping[str, str] = NO_OPTIONS
+    to: str, format: str, stream: str, options: Mapping[str, str] = NO_OPTIONS
 ) -> AnswerFiles:
-    """Where answers go."""
+    """Where the answers of a stream go, which no other has this name of."""
     if format not in FORMATS:
         raise OptionError(f"answers are written as {', '.join(FORMATS)}, not {format!r}")
     place = store_path(to, options)
-    return DeltaAnswers(place, name) if format == DELTA else BatchFiles(place, format)
+    return DeltaAnswers(place, stream) if format == DELTA else BatchFiles(place, format, stream)
 
 
 class BatchFiles:
     """A folder with one file for each batch."""
 
-    def __init__(self, folder: StorePath, format: str) -> None:
+    def __init__(self, folder: StorePath, format: str, stream: str) -> None:
         self._folder = folder
         self._format = format
+        self._stream = stream
+        self._is_ours = self._checked()
+
+    def _checked(self) -> bool:
+        """Whether the folder is noted to be that of this stream; that of another is refused."""
+        try:
+            owner = (self._folder / OWNER).read().decode()
+        except FileNotFoundError:
+            return False
+        if owner != self._stream:
+            raise LivefactsError(
+                f"{self._folder} has the answers of another stream, or of one that began anew",
+                hint="name another folder: files are called like their batches, and new ones would "
+                "take the place of those that are there",
+            )
+        return True
 
     def write(self, batch: int, table: pa.Table) -> None:
         """Write a file under the number of the batch."""
         if not len(table):
             return
+        if not self._is_ours:
+            (self._folder / OWNER).write(self._stream.encode())
+            self._is_ours = True
         name = PurePosixPath(f"{batch:0{DIGITS}d}.{SUFFIXES[self._format]}")
         (self._folder / str(name)).write(_WRITERS[self._format](table))
 
@@ -57,9 +79,9 @@ class BatchFiles:
 class DeltaAnswers:
     """A Delta table to which each batch is appended."""
 
-    def __init__(self, folder: StorePath, name: str) -> None:
+    def __init__(self, folder: StorePath, stream: str) -> None:
         self._folder = folder
-        self._name = f"livefacts {name}"
+        self._name = f"livefacts {stream}"
 
     def write(self, batch: int, table: pa.Table) -> None:
         """Append a batch, unless the table has it."""

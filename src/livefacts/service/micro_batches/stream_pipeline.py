@@ -17,7 +17,12 @@ from livefacts.kb.stores.address import is_remote
 from livefacts.language.checks.key_partitions import Partitioning, partitioning_of
 from livefacts.language.formula import Timed
 from livefacts.language.program import NO_PROGRAM, Program, Rule
-from livefacts.service.micro_batches.answer_files import DELTA, PATCH, answer_files
+from livefacts.service.micro_batches.answer_files import (
+    DELTA,
+    PATCH,
+    AnswerFiles,
+    answer_files,
+)
 from livefacts.service.micro_batches.answer_rows import Conclusions
 from livefacts.service.micro_batches.batch_events import (
     ARRIVAL,
@@ -35,6 +40,7 @@ from livefacts.service.micro_batches.stream_reasoner import (
     REGISTERED,
     StreamQuery,
     StreamReasoner,
+    stream_id,
 )
 from livefacts.syntax.json_map.fact_lines import JsonMap
 from livefacts.syntax.rule_sets import RuleSource, open_rules
@@ -175,7 +181,7 @@ class StreamPipeline(Pipeline):
             Conclusions.of(program).families,
         )
         query = KeyedQuery(keyed, reading, tuple(event_time_of(asked, reading.tick).items()))
-        answers = answer_files(to, options.get("format", DELTA), name, self.base.options)
+        answers = self._answers(to, folder, name, options)
         rows = answers_by_key(self._rows(source, reading), query)
         stream = KeyedAnswers(folder, answers, str(found))
         return RunningStream.start(stream, rows, options.get("trigger"))
@@ -218,7 +224,7 @@ class StreamPipeline(Pipeline):
         asked = self._query_of(kind, text, options)
         background = KnowledgeBackground(self, options.get("version"))
         reading = self._reading(options, program, background)
-        answers = answer_files(to, options.get("format", DELTA), name, self.base.options)
+        answers = self._answers(to, folder, name, options)
         rows = self._rows(source, reading)
         reasoner = StreamReasoner(
             folder,
@@ -230,6 +236,10 @@ class StreamPipeline(Pipeline):
             upgrade=options.get("upgrade", False),
         )
         return RunningStream.start(reasoner.open(), rows, options.get("trigger"))
+
+    def _answers(self, to: str, folder: Path, name: str, options: FollowOptions) -> AnswerFiles:
+        stream = f"{name} {stream_id(folder)}"
+        return answer_files(to, options.get("format", DELTA), stream, self.base.options)
 
     def _clock(self) -> DataFrame:
         """A row a second, so that there is a batch when a source is silent."""

@@ -14,6 +14,7 @@ row by row, so answers do not depend on where Spark cuts a stream into batches.
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -50,7 +51,7 @@ from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.stream_files import Event
 
 SOURCE = "batch"
-ASKED, DONE, REASONER = "query.json", "done.json", "reasoner"
+ASKED, DONE, REASONER, STREAM_ID = "query.json", "done.json", "reasoner", "stream.json"
 KEEP = (10_000, "1 h")
 REGISTERED, PROGRAM = "query", "program"
 Step = Callable[[str], None]
@@ -257,6 +258,16 @@ def asked_before(
         hint="give this one another name=, which begins anew; or upgrade=True, and it goes on "
         "from here with what the old one has seen",
     )
+
+
+def stream_id(folder: Path) -> str:
+    """What tells the stream that goes on from this folder from any other, of the same name, too."""
+    known = read_noted(folder / STREAM_ID)
+    if known is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        known = {"id": uuid.uuid4().hex}
+        write_noted(folder / STREAM_ID, known)
+    return str(known["id"])
 
 
 def read_noted(path: Path) -> dict[str, Any] | None:

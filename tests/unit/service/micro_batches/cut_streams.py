@@ -81,7 +81,7 @@ def cut(random: Random, lines: Sequence[str]) -> list[list[tuple[int, str]]]:
 def answers_in(folder: Path) -> list[dict[str, Any]]:
     """All answers, in order, without the numbers of their batches."""
     found = []
-    for path in sorted((folder / "answers").glob("*")):
+    for path in sorted((folder / "answers").glob("*.jsonl")):
         for line in path.read_text().splitlines():
             row = json.loads(line)
             assert row.pop("batch") == int(path.stem)

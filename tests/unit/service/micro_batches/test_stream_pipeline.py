@@ -53,7 +53,9 @@ def kb(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows_in(folder: Path) -> list[Mapping[str, Any]]:
-    lines = [line for path in sorted(folder.iterdir()) for line in path.read_text().splitlines()]
+    lines = [
+        line for path in sorted(folder.glob("[0-9]*")) for line in path.read_text().splitlines()
+    ]
     return [json.loads(line) for line in lines]
 
 
