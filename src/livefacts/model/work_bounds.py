@@ -44,7 +44,8 @@ class WorkBounds:
             )
 
 
-_bounds: ContextVar[WorkBounds | None] = ContextVar("bounds of the work under way", default=None)
+under_way: ContextVar[WorkBounds | None] = ContextVar("bounds of the work under way", default=None)
+"""None while nothing bounds the work."""
 
 
 def check_bounds(
@@ -64,7 +65,7 @@ def look(more: int = 0) -> None:
 
     `more` is how many bytes have been read and are kept until the change is made.
     """
-    bounds = _bounds.get()
+    bounds = under_way.get()
     if bounds is not None:
         bounds.look(more)
 
@@ -75,9 +76,9 @@ def within(bounds: WorkBounds | None) -> Iterator[None]:
 
     Without bounds is what undoes a change: it must come to its end.
     """
-    outer = _bounds.get()
-    _bounds.set(bounds if outer is None or bounds is None else outer)
+    outer = under_way.get()
+    under_way.set(bounds if outer is None or bounds is None else outer)
     try:
         yield
     finally:
-        _bounds.set(outer)
+        under_way.set(outer)

@@ -25,7 +25,7 @@ from livefacts.language.checks.warnings import warn_of_rules
 from livefacts.language.program import Program, Rule
 from livefacts.model.durations import SECOND, Duration, read_tick
 from livefacts.model.time_points import time_point
-from livefacts.model.work_bounds import WorkBounds, check_bounds, look, within
+from livefacts.model.work_bounds import WorkBounds, check_bounds, under_way, within
 from livefacts.plan import compile_rules
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.time_lowering import Timing, lower_time
@@ -261,7 +261,8 @@ class State:
     def _decide(self, delta: IdDelta) -> None:
         """The last word on a change: from here on it happens, and Ctrl-C waits for its end."""
         # What was too quick for a look on its way is looked at here.
-        look()
+        if (bounds := under_way.get()) is not None:
+            bounds.look(0)
         if self.refuses:
             self._check_constraints(delta)
         # Many facts take a while to be written down: Ctrl-C is still heard.

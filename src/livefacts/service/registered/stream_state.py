@@ -161,8 +161,9 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         self._run((*rules, *wanted.answers), is_whole)
 
     def _run(self, rules: tuple[Rule, ...], is_whole: bool) -> None:
-        if is_whole and not self._rules and self._background.is_known:
-            self._found(rules)
+        concluding = tuple(rule for rule in rules if rule not in self._wanted.answers)
+        if is_whole and concluding and not self._rules and self._background.is_known:
+            self._found(concluding)
         before, wanted = set(self._rules), set(rules)
         added = [rule for rule in rules if rule not in before]
         removed = [rule for rule in self._rules if rule not in wanted]
@@ -175,7 +176,6 @@ class StreamState(FollowedWorld[ExpiryDelta]):
 
     def _found(self, rules: tuple[Rule, ...]) -> None:
         """Begin with what the reasoner has concluded from the background already."""
-        rules = tuple(rule for rule in rules if rule not in self._wanted.answers)
         background, facts = self._background.widened(rules, self._wanted.asked)
         self._engine.found(rules, facts, background.concluded())
         self._rules, self._background = rules, background
