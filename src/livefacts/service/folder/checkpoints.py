@@ -61,11 +61,17 @@ class Kept:
             max((each.amount / 1e9 for each in lengths), default=None),
         )
 
-    def oldest(self, commits: list[Commit], seq: int, now: datetime) -> Commit | None:
-        """The last version that nothing which is kept goes back behind; None if there is none."""
+    def oldest(
+        self, commits: list[Commit], seq: int, now: datetime, needed: int | None = None
+    ) -> Commit | None:
+        """The last version that nothing which is kept goes back behind; None if there is none.
+
+        All changes after the one that is `needed` are kept.
+        """
         behind = list[Commit | None]()
-        if self.changes is not None:
-            last = seq - self.changes
+        limits = [] if self.changes is None else [seq - self.changes]
+        limits += [] if needed is None or self == Kept() else [needed]
+        for last in limits:
             behind.append(next((c for c in reversed(commits) if seq_of(c) <= last), None))
         if self.seconds is not None:
             then = now - timedelta(seconds=self.seconds)
@@ -82,6 +88,8 @@ class Checkpoints:
         self._journal = journal
         self._kept = kept
         self._after = after
+        self.needed: int | None = None
+        """All changes after this one are kept, however far history reaches back else."""
         self.writing = threading.Lock()
         """Held by whoever writes a version."""
         self._thread: threading.Thread | None = None
@@ -135,7 +143,7 @@ class Checkpoints:
         now = datetime.fromtimestamp(time.time(), UTC)
         commits = [commit for commit in base.commits() if JOURNAL in commit.notes]
         commits.append(Commit(new.folder.seq + 1, notes=new.saved.notes, time=now))
-        found = self._kept.oldest(commits, new.seq, now)
+        found = self._kept.oldest(commits, new.seq, now, self.needed)
         return before, before if found is None else max(before, found.seq)
 
     # by itself

@@ -129,6 +129,8 @@ class StreamReasoner:
             self.folder / REASONER, None, durability="none", keep=KEEP, **options
         )
         try:
+            # The answers of a batch are read out of the history, however long that batch is.
+            self.reasoner.keep_after(self._done.seq)
             self._begin(before)
         except BaseException:
             self.close()
@@ -196,6 +198,7 @@ class StreamReasoner:
         write_noted(self.folder / DONE, asdict(done))
         on_step("after done")
         self._done = done
+        self.reasoner.keep_after(done.seq)
         if self._query is not None:
             ReportReader(self._query, 0).forget()
         found.answers, found.rejected = len(answers), self.rejects.count - rejected

@@ -221,6 +221,11 @@ class DurableReasoner(Reasoner):
             state.recorder.readers.append(read)
             return state.seq
 
+    def keep_after(self, seq: int) -> None:
+        """Keep all changes after this one, whatever `keep` says, until another one is named."""
+        assert self._checkpoints is not None, "the folder is written"
+        self._checkpoints.needed = seq
+
     def at(self, seq: int) -> Reasoner:
         """How things were after the change with this number; changes are refused there."""
         check_number(seq)

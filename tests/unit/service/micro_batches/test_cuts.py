@@ -9,9 +9,15 @@ import pytest
 from tests.unit.service.micro_batches.cut_streams import (
     Asked,
     answers_embedded,
+    answers_in,
     answers_in_batches,
     cut,
+    reasoner_of,
+    table_of,
 )
+
+import livefacts as lf
+from livefacts.service.micro_batches import stream_reasoner
 
 X = "http://x/"
 CUTS = 10
@@ -71,6 +77,30 @@ def test_what_a_query_reports_is_the_same_however_a_stream_is_cut(
     name: str, lateness: int, tmp_path: Path
 ) -> None:
     check(Asked(QUERIES[name], lateness), Random(f"{name}{lateness}"), tmp_path, named=True)
+
+
+def test_history_that_is_forgotten_within_a_batch_has_its_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, random = Asked(PROGRAMS["by time"]), Random(5)
+    lines = lines_of(random, 3, named=False)
+    monkeypatch.setattr(stream_reasoner, "KEEP", 0)
+    stream = reasoner_of(asked, tmp_path)
+    steps: list[str] = []
+
+    def on_step(step: str) -> None:
+        steps.append(step)
+        if len(steps) % 5 == 0:
+            stream.reasoner.checkpoint()
+
+    monkeypatch.setattr(stream_reasoner, "on_step", on_step)
+    stream.take(table_of(list(enumerate(lines))), 0)
+    assert len(steps) > 20
+    stream.reasoner.checkpoint()
+    with pytest.raises(lf.LivefactsError, match="keep="):
+        list(stream.reasoner.changes_since(0))
+    stream.close()
+    assert answers_in(tmp_path) == answers_embedded(asked, lines)
 
 
 def check(asked: Asked, random: Random, folder: Path, *, named: bool) -> None:
