@@ -63,6 +63,8 @@ def test_help_lists_the_jobs_in_the_order_in_which_they_are_needed() -> None:
         "spark facts",
         "spark plan",
         "spark stream",
+        "spark register",
+        "spark run",
     ],
 )
 def test_the_help_of_every_job_has_an_example(job: str) -> None:

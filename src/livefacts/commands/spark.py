@@ -25,6 +25,7 @@ from livefacts.kb.stores.address import is_remote
 if TYPE_CHECKING:
     from livefacts.engine.spark.jobs.stage_report import JobReport, Stage
     from livefacts.engine.spark.pipeline import Pipeline
+    from livefacts.service.micro_batches.stream_pipeline import StreamPipeline
 
 SYMBOL_MARK = "'"
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
@@ -112,7 +113,7 @@ def ingest_command(
     livefacts spark ingest 'data/*.nt.gz' --kb kb/
     livefacts spark ingest big.nt --kb kb/ --master 'local[8]'
     """
-    report = _pipeline(kb, master, new=True).ingest(
+    report = open_pipeline(kb, master, new=True).ingest(
         files, format=input_format, bnodes=bnodes.value, batch=batch
     )
     say(str(report))
@@ -135,7 +136,7 @@ def materialize_command(
     livefacts spark materialize --kb kb/
     livefacts spark materialize --kb kb/ --rules family.rules --memory 4g
     """
-    say(str(_pipeline(kb, master, memory).materialize(rules, batch=batch)))
+    say(str(open_pipeline(kb, master, memory).materialize(rules, batch=batch)))
 
 
 @app.command("update", short_help="Assert and retract triples.")
@@ -155,7 +156,7 @@ def update_command(
     \b
     livefacts spark update --kb kb/ --add new.nt --remove gone.nt
     """
-    pipeline = _pipeline(kb, master)
+    pipeline = open_pipeline(kb, master)
     report = pipeline.update(add=_named(add), remove=_named(remove), batch=batch)
     say(str(report))
     _print_delta(pipeline, report)
@@ -234,7 +235,7 @@ def stream_command(
     from livefacts.syntax.json_map.mapping_text import read_map
 
     mapped = None if map_text is None else read_map(map_text)
-    pipeline = _pipeline(kb, master, settings={"spark.jars": jars} if jars else {})
+    pipeline = open_pipeline(kb, master, settings={"spark.jars": jars} if jars else {})
     from livefacts.commands.stream_run import follow_stream, trigger_of
 
     follow_stream(
@@ -293,7 +294,7 @@ def change_rules_command(
     livefacts spark change-rules --kb kb/ --add more.rules --remove r3
     livefacts spark change-rules --kb kb/ --add 'near(?x, ?y) :- near(?y, ?x) .'
     """
-    pipeline = _pipeline(kb, master)
+    pipeline = open_pipeline(kb, master)
     report = pipeline.change_rules(add or (), remove or (), batch=batch)
     say(str(report))
     _print_delta(pipeline, report)
@@ -316,7 +317,7 @@ def facts_command(
     """
     from livefacts.kb.failures import read_plainly
 
-    pipeline = _pipeline(kb, master)
+    pipeline = open_pipeline(kb, master)
     with read_plainly(kb):
         facts = pipeline.facts(derived=derived, decoded=True, version=version)
         for row in facts.toLocalIterator():
@@ -347,7 +348,7 @@ def query_command(
 
     # A mistake in the query is said before Spark is started.
     form = shape_of(query, DECLARED).query.form
-    pipeline = _pipeline(kb, master)
+    pipeline = open_pipeline(kb, master)
     with read_plainly(kb):
         answers = pipeline.query(query, version=version)
         if form == "ASK":
@@ -416,7 +417,7 @@ def optimize_command(
     livefacts spark optimize --kb kb/
     livefacts spark optimize --kb kb/ --keep 10
     """
-    say(str(_pipeline(kb, master).optimize(keep=keep)))
+    say(str(open_pipeline(kb, master).optimize(keep=keep)))
 
 
 @app.command("verify", short_help="Compute everything anew, and compare.")
@@ -436,7 +437,7 @@ def verify_command(
     livefacts spark verify --kb kb/
     livefacts spark verify --kb kb/ --format json
     """
-    report = _pipeline(kb, master).verify()
+    report = open_pipeline(kb, master).verify()
     typer.echo(
         str(report) if form is HistoryFormat.text else json.dumps(report.as_dict(), indent=2)
     )
@@ -451,7 +452,7 @@ def plan_command(kb: Base, rules: Rules = None, master: Master = None) -> None:
     \b
     livefacts spark plan --kb kb/ --rules rdfs
     """
-    typer.echo(_pipeline(kb, master).plan(rules))
+    typer.echo(open_pipeline(kb, master).plan(rules))
 
 
 @app.command("package", short_help="Write what spark-submit sends to executors.")
@@ -497,14 +498,15 @@ def _history_line(row: Mapping[str, Any]) -> str:
     return f"{row['seq']:>6}  {row['time']}  {row['kind']:<12}{rows}{batch}{gone}"
 
 
-def _pipeline(
+def open_pipeline(
     kb: str,
     master: str | None,
     memory: str = "1g",
     *,
     new: bool = False,
     settings: Mapping[str, str] = NO_SETTINGS,
-) -> Pipeline:
+) -> StreamPipeline:
+    """The knowledge base in a folder, with Spark; it is there, unless it is to be a new one."""
     from livefacts.engine.spark.session import require_extra, session
 
     require_extra()

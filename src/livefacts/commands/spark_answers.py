@@ -5,19 +5,19 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
 from livefacts.commands.console.options import Lateness, Map, MaxAhead, Tick
 from livefacts.commands.console.terminal import say
-from livefacts.errors import InputError, OptionError
+from livefacts.errors import InputError
 
 if TYPE_CHECKING:
     from livefacts.service.micro_batches.stream_pipeline import RunningStream, StreamPipeline
 
-SECONDS = "1 second"
-NO_END = "never"
+SECOND = "1s"
+BROKERS = ("kafka:", "mqtt:")
+FILES_AT_ONCE = 100
 
 
 class WrittenAs(StrEnum):
@@ -40,7 +40,9 @@ class FactTime(StrEnum):
 From = Annotated[
     str,
     typer.Option(
-        "--from", metavar="SOURCE", help="kafka://host:port/topic, or a folder of stream files."
+        "--from",
+        metavar="SOURCE",
+        help="kafka://host:9092/topic, mqtt://host/topic, or a folder of stream files.",
     ),
 ]
 To = Annotated[str, typer.Option("--to", metavar="FOLDER", help="Where answers go.")]
@@ -53,13 +55,20 @@ Name = Annotated[
     str | None, typer.Option(metavar="NAME", help="What goes on where it stopped is called so.")
 ]
 Trigger = Annotated[
-    str, typer.Option(metavar="TIME", help="How often, such as 5s; once: what is there, and end.")
+    str,
+    typer.Option(
+        metavar="TIME",
+        help="Time between micro-batches, such as 5s; `now`: take what there is, and end.",
+    ),
 ]
 When = Annotated[
     FactTime, typer.Option(help="Times that facts say, those of rows, or when they arrive.")
 ]
 Upgrade = Annotated[
     bool, typer.Option("--upgrade", help="Go on where another query of this name stopped.")
+]
+Jars = Annotated[
+    str | None, typer.Option(metavar="FILES", help="Jars for Spark: the connector of Kafka.")
 ]
 Master = Annotated[
     str | None, typer.Option(metavar="URL", help="Spark's master, such as local[4].")
@@ -73,13 +82,14 @@ def register_command(
     to: To,
     form: Form = WrittenAs.delta,
     name: Name = None,
-    trigger: Trigger = SECONDS,
+    trigger: Trigger = SECOND,
     json_map: Map = None,
     when: When = FactTime.value,
     lateness: Lateness = "0",
     max_ahead: MaxAhead = "1 h",
     tick: Tick = None,
     upgrade: Upgrade = False,
+    jars: Jars = None,
     master: Master = None,
 ) -> None:
     """Follow a C-SPARQL or RSP-QL query over a stream; the same command goes on where it stopped.
@@ -89,9 +99,9 @@ def register_command(
     """
     from livefacts.commands.query import text_of
 
-    pipeline = _pipeline(kb, master)
     given = _given(form, name, trigger, json_map, when, lateness, max_ahead, tick, upgrade)
     text = text_of(query, (".csparql", ".rspql", ".rq", ".sparql"))
+    pipeline = _pipeline(kb, master, jars)
     _follow(pipeline.register(text, source=_source(pipeline, source), to=to, **given))
 
 
@@ -105,23 +115,27 @@ def run_command(
     keys: Annotated[
         bool, typer.Option("--keys", help="By groups of keys in tasks, where that is proven.")
     ] = False,
-    trigger: Trigger = SECONDS,
+    trigger: Trigger = SECOND,
     json_map: Map = None,
     when: When = FactTime.value,
     lateness: Lateness = "0",
     max_ahead: MaxAhead = "1 h",
     tick: Tick = None,
     upgrade: Upgrade = False,
+    jars: Jars = None,
     master: Master = None,
 ) -> None:
     """Follow a program with time over a stream: what it concludes comes (+) and goes (-).
 
     \b
-    livefacts spark run hot.rules --kb kb/ --from readings/ --to answers/ --trigger once
+    livefacts spark run hot.rules --kb kb/ --from readings/ --to answers/ --trigger now
     """
-    pipeline = _pipeline(kb, master)
+    from livefacts.syntax.rule_sets import open_rules
+
     given = _given(form, name, trigger, json_map, when, lateness, max_ahead, tick, upgrade)
-    _follow(pipeline.run(program, source=_source(pipeline, source), to=to, keys=keys, **given))
+    rules = open_rules(program)
+    pipeline = _pipeline(kb, master, jars)
+    _follow(pipeline.run(rules, source=_source(pipeline, source), to=to, keys=keys, **given))
 
 
 def _given(
@@ -136,20 +150,13 @@ def _given(
     upgrade: bool,
 ) -> Any:
     from livefacts.commands.console.events import ahead
-    from livefacts.model.durations import SECOND, read_duration
+    from livefacts.commands.stream_run import trigger_of
 
-    if trigger == "once":
-        often: dict[str, Any] = {"availableNow": True}
-    elif trigger == SECONDS:
-        often = {"processingTime": SECONDS}
-    else:
-        amount = read_duration(trigger).amount / SECOND.amount
-        often = {"processingTime": f"{amount} seconds"}
     if json_map is not None and Path(json_map).is_file():
         json_map = Path(json_map).read_text(encoding="utf-8")
     found = {
         "format": form.value,
-        "trigger": often,
+        "trigger": trigger_of(trigger),
         "json_map": json_map,
         "when": when.value,
         "lateness": int(lateness) if lateness.isdecimal() else lateness,
@@ -162,32 +169,26 @@ def _given(
 
 def _source(pipeline: StreamPipeline, address: str) -> Any:
     """The stream at an address; a folder has its files in the order of their names."""
-    url = urlsplit(address)
-    session = pipeline.session
-    if url.scheme == "kafka":
-        topic = url.path.strip("/")
-        if not topic:
-            raise OptionError(f"{address} names no topic", hint="kafka://host:port/topic")
-        reader = session.readStream.format("kafka").option("subscribe", topic)
-        reader = reader.option("kafka.bootstrap.servers", url.netloc)
-        return reader.option("startingOffsets", "earliest").load()
-    folder = Path(url.path if url.scheme == "file" else address)
+    if address.startswith(BROKERS):
+        from livefacts.engine.spark.streaming.source_address import source_frame
+
+        return source_frame(pipeline.session, address)
+    folder = Path(address.removeprefix("file://"))
     if not folder.is_dir():
         raise InputError(
-            f"{address} is no source", hint="name a folder, or kafka://host:port/topic"
+            f"there is no folder {address}",
+            hint="name one of stream files, kafka://host:9092/topic or mqtt://host/topic",
         )
-    lines = session.readStream.format("text").load(str(folder))
-    named = lines.selectExpr("value", "_metadata.file_name as file")
+    reader = pipeline.session.readStream.option("maxFilesPerTrigger", FILES_AT_ONCE)
+    named = reader.text(str(folder)).selectExpr("value", "_metadata.file_name as file")
     return named.selectExpr("*", "0L as line")
 
 
-def _pipeline(kb: str, master: str | None) -> StreamPipeline:
-    from livefacts.engine.spark.session import require_extra, session
+def _pipeline(kb: str, master: str | None, jars: str | None) -> StreamPipeline:
+    # That module has this one's commands.
+    from livefacts.commands.spark import open_pipeline
 
-    require_extra()
-    from livefacts.service.micro_batches.stream_pipeline import StreamPipeline
-
-    return StreamPipeline(session(master), kb)
+    return open_pipeline(kb, master, settings={"spark.jars": jars} if jars else {})
 
 
 def _follow(stream: RunningStream) -> None:

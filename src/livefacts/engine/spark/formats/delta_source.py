@@ -15,6 +15,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
+from livefacts.engine.spark.formats.folder_stream import position_in
+
 NAME = "deltas"
 COLUMNS = "seq long, op string, fact string, s string, p string, o string"
 
@@ -63,7 +65,9 @@ class DeltaReader(DataSourceStreamReader):
         from livefacts.kb.delta_log import Log
         from livefacts.kb.stores.file_path import store_path
 
-        return {"version": max(start["version"], Log(store_path(self._path)).version())}
+        return {
+            "version": max(position_in(start, "version"), Log(store_path(self._path)).version())
+        }
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[DeltaFile]:
         """The files that came after one version and up to another."""
@@ -72,7 +76,7 @@ class DeltaReader(DataSourceStreamReader):
 
         table = store_path(self._path)
         log = Log(table)
-        versions = range(start["version"] + 1, end["version"] + 1)
+        versions = range(position_in(start, "version") + 1, end["version"] + 1)
         added = [
             action["add"]
             for version in versions

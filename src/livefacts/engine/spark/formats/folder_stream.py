@@ -24,7 +24,7 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from livefacts.engine.spark.read.frame_columns import HIDDEN_STARTS
-from livefacts.errors import InputError
+from livefacts.errors import InputError, LivefactsError
 from livefacts.kb.stores.file_path import StorePath, store_path
 
 MOST_FILES, MOST_BYTES = 1000, 64 << 20
@@ -145,7 +145,7 @@ class FolderStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """The files that were read, and those of the next batch."""
-        known: dict[str, int] = start["files"]
+        known: dict[str, int] = position_in(start, "files")
         oldest = max(known.values(), default=0) - FORGOTTEN_AFTER
         listed = self._files.listed()
         new = sorted(
@@ -167,7 +167,8 @@ class FolderStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[FilesPartition]:
         """The files of a batch."""
-        return _parts({n: w for n, w in end["files"].items() if n not in start["files"]})
+        known = position_in(start, "files")
+        return _parts({n: w for n, w in end["files"].items() if n not in known})
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of some of them."""
@@ -178,6 +179,21 @@ class FolderStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def stop(self) -> None:
         """Nothing is held."""
+
+
+def position_in(offset: Mapping[str, Any], name: str) -> Any:
+    """How far a source was read, by an offset of its own.
+
+    >>> position_in({"number": 7}, "number")
+    7
+    """
+    if name not in offset:
+        raise LivefactsError(
+            f"the checkpoint of this stream is one of another source: it has {', '.join(offset)} "
+            f"where this one has {name}",
+            hint="give the stream another name, which reads its source from the beginning",
+        )
+    return offset[name]
 
 
 def _files_below(

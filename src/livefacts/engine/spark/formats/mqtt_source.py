@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import logging
 import os
 import threading
 from collections.abc import Iterator
@@ -22,10 +23,14 @@ from urllib.parse import urlsplit
 from pyspark.sql.datasource import DataSource, SimpleDataSourceStreamReader
 from pyspark.sql.types import StructType
 
+from livefacts.engine.spark.formats.folder_stream import position_in
+
+LOG = logging.getLogger("livefacts.streams")
 NAME = "mqtt"
 COLUMNS = "value binary, topic string, partition int, offset long"
 LISTENER = "livefacts.service.sources.mqtt_topic", "MqttTopic"
 """What listens to a broker, by name: sources of a reasoner stand above this room."""
+NUMBER = "number"
 PER_FILE = 10_000
 MOST_ROWS = 50_000
 Row = tuple[bytes, str, int, int]
@@ -126,23 +131,24 @@ class MqttReader(SimpleDataSourceStreamReader):
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         """What was kept before the stream began is part of it."""
-        return {"number": 0}
+        return {NUMBER: 0}
 
     def read(self, start: dict[str, Any]) -> tuple[Iterator[Row], dict[str, Any]]:
         """What has come since."""
         spool = self._listening()
         if self._failure is not None:
             raise self._failure
-        end = min(spool.end, start["number"] + MOST_ROWS)
-        return spool.rows(start["number"], end), {"number": max(end, start["number"])}
+        first = position_in(start, NUMBER)
+        end = min(spool.end, first + MOST_ROWS)
+        return spool.rows(first, end), {NUMBER: max(end, first)}
 
     def readBetweenOffsets(self, start: dict[str, Any], end: dict[str, Any]) -> Iterator[Row]:  # noqa: N802
         """The same messages again."""
-        return self._listening().rows(start["number"], end["number"])
+        return self._listening().rows(position_in(start, NUMBER), end[NUMBER])
 
     def commit(self, end: dict[str, Any]) -> None:
         """The stream has them."""
-        self._listening().drop(end["number"])
+        self._listening().drop(end[NUMBER])
 
     def _listening(self) -> Spool:
         if self._spool is None:
@@ -150,10 +156,14 @@ class MqttReader(SimpleDataSourceStreamReader):
             threading.Thread(target=self._listen, args=(self._spool,), daemon=True).start()
         return self._spool
 
+    def _tell(self, trouble: str) -> None:
+        if trouble:
+            LOG.warning("%s: %s", self._address, trouble)
+
     def _listen(self, spool: Spool) -> None:
         try:
             listener = getattr(import_module(LISTENER[0]), LISTENER[1])
-            topic = listener(urlsplit(self._address), lambda text: None)
+            topic = listener(urlsplit(self._address), self._tell)
             for message in topic.messages(spool.position):
                 if message is not None:
                     spool.add(message.text, message.place, message.position)

@@ -5,10 +5,12 @@ Limits are set so that a backlog is taken in pieces which fit into the driver, w
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from livefacts.errors import InputError, LivefactsError, OptionError
+from livefacts.kb.stores.address import is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,7 +23,7 @@ CONNECTOR = (
     "--packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION of this Spark for spark-submit, or "
     "the setting spark.jars with its jars: docs/streaming.md"
 )
-PATCHES = (".rdfp", ".patch")
+IS_PATCH = r"\.(rdfp|patch)(\.gz|\.zst)?$"
 
 
 def source_frame(session: SparkSession, address: str) -> DataFrame:
@@ -66,15 +68,17 @@ def _kafka(session: SparkSession, address: str) -> DataFrame:
 
 
 def _folder(session: SparkSession, path: str) -> DataFrame:
-    """A folder: of patches, if there is one in it or nothing yet; else of lines of text."""
-    from livefacts.kb.stores.file_path import store_path
+    """The files of a folder: patches as patches, all others as lines of text."""
+    from pyspark.sql import functions as F  # noqa: N812
 
-    names = [name for name in store_path(path).list() if not name.startswith((".", "_"))]
-    plain = [name.removesuffix(".gz").removesuffix(".zst") for name in names]
-    if not names or any(name.endswith(PATCHES) for name in plain):
-        if not names and not store_path(path).exists() and store_path(path).is_local:
-            raise InputError(f"there is no folder {path}", hint="make it first; it may be empty")
-        return session.readStream.format("rdfpatch").load(path)
+    if not is_remote(path) and not Path(path).is_dir():
+        raise InputError(f"there is no folder {path}", hint="make it first; it may be empty")
+    patches = session.readStream.format("rdfpatch").load(path)
     reader = session.readStream.option("maxFilesPerTrigger", MOST_FILES)
-    columns = "value", "_metadata.file_path AS file", "_metadata.file_modification_time AS time"
-    return reader.text(path).selectExpr(*columns)
+    texts = reader.text(path).selectExpr(
+        "value",
+        "_metadata.file_path AS file",
+        "CAST(NULL AS long) AS line",
+        "_metadata.file_modification_time AS time",
+    )
+    return patches.unionByName(texts.where(~F.col("file").rlike(IS_PATCH)))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from tests.unit.engine.spark.beside import delta_of, facts_of
 
+from livefacts.engine.spark.streaming.source_address import source_frame
 from livefacts.errors import InputError, LivefactsError
 from livefacts.spark import Pipeline
 
@@ -109,3 +112,82 @@ def test_what_is_no_stream_is_refused_before_anything_starts(spark: Any, tmp_pat
         pipeline.stream(spark.createDataFrame([("x",)], "value string"))
     with pytest.raises(InputError, match="its columns are n int"):
         pipeline.stream(spark.readStream.schema("n int").csv(str(tmp_path / "in")))
+
+
+def test_a_folder_is_followed_whatever_its_files_are(spark: Any, tmp_path: Path) -> None:
+    pipeline, come = closed(spark, tmp_path), tmp_path / "in"
+    with pytest.raises(InputError, match="there is no folder"):
+        source_frame(spark, str(come))
+    come.mkdir()
+    run(pipeline, source_frame(spark, str(come)))
+    (come / "one.nt").write_text(
+        "<urn:c> <urn:wrote> <urn:d> .\nnothing\n<urn:e> <urn:wrote> <urn:d> .\n"
+    )
+    (come / "two.rdfp").write_text("PA u: <urn:> .\nA u:f u:wrote u:d .\n")
+    run(pipeline, source_frame(spark, str(come)))
+    assert {f"<urn:{who}> <urn:wrote> <urn:d>" for who in "cef"} < facts_of(pipeline)
+    (reject,) = pipeline.rejects().collect()
+    assert reject.topic.endswith("/one.nt")
+    seq = pipeline.seq
+    run(pipeline, source_frame(spark, str(come)))
+    assert pipeline.seq == seq, "each file is read once"
+    (come / "three.patch").write_text("D <urn:a> <urn:wrote> <urn:b> .\n")
+    run(pipeline, source_frame(spark, str(come)))
+    assert "<urn:a> <urn:wrote> <urn:b>" not in facts_of(pipeline)
+
+
+def test_a_checkpoint_that_does_not_belong_to_the_stream_is_refused(
+    spark: Any, tmp_path: Path
+) -> None:
+    pipeline = closed(spark, tmp_path)
+    frame = lines(spark, tmp_path, one="A <urn:c> <urn:wrote> <urn:d> .\n")
+    streams = tmp_path / "kb" / "_streams"
+    for name in ("one", "two"):
+        run(pipeline, frame, name=name)
+    seq = pipeline.seq
+    shutil.rmtree(streams / "two")
+    with pytest.raises(LivefactsError, match=r"stream two in .* is gone"):
+        run(pipeline, frame, name="two")
+    shutil.copytree(streams / "one", streams / "two")
+    with pytest.raises(LivefactsError, match=r"stream two in .* belongs to another query"):
+        run(pipeline, frame, name="two")
+    shutil.copytree(streams / "one", streams / "three")
+    with pytest.raises(LivefactsError, match="has got to batch 0 by its checkpoint"):
+        run(pipeline, frame, name="three")
+    (streams / "two" / "metadata").write_text("{")
+    with pytest.raises(LivefactsError, match="is not as Spark wrote it"):
+        run(pipeline, frame, name="two")
+    assert pipeline.seq == seq
+    (tmp_path / "patches").mkdir()
+    with pytest.raises(Exception, match="one of another source: it has logOffset where"):
+        run(
+            pipeline,
+            spark.readStream.format("rdfpatch").load(str(tmp_path / "patches")),
+            name="one",
+        )
+
+
+def test_deltas_of_one_knowledge_base_are_the_messages_of_another(
+    spark: Any, tmp_path: Path
+) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    first, second = (closed(spark, tmp_path / name) for name in ("first", "second"))
+    deltas = str(tmp_path / "deltas")
+    for text in ("A <urn:c> <urn:wrote> <urn:d> .\n", "D <urn:a> <urn:wrote> <urn:b> .\n"):
+        run(first, lines(spark, tmp_path / "first", **{f"f{first.seq}": text}), deltas=deltas)
+        run(second, spark.readStream.format("deltas").load(deltas))
+        assert facts_of(second) == facts_of(first)
+    rows = spark.createDataFrame(DeltaTable(deltas).to_pyarrow_table()).coalesce(1)
+    rows.write.format("rdfpatch").mode("append").save(str(tmp_path / "out"))
+    (file,) = (tmp_path / "out").glob("*.rdfp")
+    assert sorted(file.read_text().splitlines()) == sorted(
+        [
+            "TX .",
+            "A <urn:c> <urn:wrote> <urn:d> .",
+            f"A <urn:c> {TYPE} <urn:Writer> .",
+            "D <urn:a> <urn:wrote> <urn:b> .",
+            f"D <urn:a> {TYPE} <urn:Writer> .",
+            "TC .",
+        ]
+    )
