@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SECOND = "1s"
 BROKERS = ("kafka:", "mqtt:")
 FILES_AT_ONCE = 100
+SHOWN_REJECTS = 10
 
 
 class WrittenAs(StrEnum):
@@ -197,5 +198,7 @@ def _follow(stream: RunningStream) -> None:
     with stream:
         stream.await_end()
         answers = sum(each.answers for each in stream.stream.figures)
-        rejected = stream.stream.rejects.count
-    say(f"{answers:,} answers{f', {rejected:,} rejected' if rejected else ''}")
+        rejects = stream.stream.rejects
+    for reject in rejects.kept[:SHOWN_REJECTS]:
+        say(str(reject))
+    say(f"{answers:,} answers{f', {rejects.count:,} rejected' if rejects.count else ''}")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = "now"
 UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours"}
+IS_OTHER_SOURCE = re.compile(r"of another source|sources in the checkpoint")
+OTHER_SOURCE = "a stream goes on with the source that it began with: another one has another --name"
 TIME = re.compile(r"(\d+)\s*(ms|s|m|h)")
 
 
@@ -71,7 +73,10 @@ def await_end(query: Any, say: Callable[[str], None]) -> None:
         query.stop()
         say("stopped; the same command goes on from here")
     except Exception as error:
+        reason = reason_of(error)
         raise LivefactsError(
-            reason_of(error),
-            hint="the same command goes on from the last batch that was committed",
+            reason,
+            hint=OTHER_SOURCE
+            if IS_OTHER_SOURCE.search(reason)
+            else "the same command goes on from the last batch that was committed",
         ) from error

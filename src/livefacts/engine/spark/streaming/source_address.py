@@ -5,12 +5,10 @@ Limits are set so that a backlog is taken in pieces which fit into the driver, w
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from livefacts.errors import InputError, LivefactsError, OptionError
-from livefacts.kb.stores.address import is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -71,13 +69,17 @@ def _folder(session: SparkSession, path: str) -> DataFrame:
     """The files of a folder: patches as patches, all others as lines of text."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    if not is_remote(path) and not Path(path).is_dir():
+    from livefacts.kb.stores.file_path import store_path
+
+    found = store_path(path)
+    if found.is_local and not found.folder.is_dir():
         raise InputError(f"there is no folder {path}", hint="make it first; it may be empty")
     patches = session.readStream.format("rdfpatch").load(path)
     reader = session.readStream.option("maxFilesPerTrigger", MOST_FILES)
     texts = reader.text(path).selectExpr(
         "value",
-        "_metadata.file_path AS file",
+        # As the other source names files, so that those of one time are in the order of names.
+        "regexp_replace(_metadata.file_path, '^file:/+', '/') AS file",
         "CAST(NULL AS long) AS line",
         "_metadata.file_modification_time AS time",
     )

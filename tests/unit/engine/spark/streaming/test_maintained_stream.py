@@ -121,11 +121,18 @@ def test_a_folder_is_followed_whatever_its_files_are(spark: Any, tmp_path: Path)
     come.mkdir()
     run(pipeline, source_frame(spark, str(come)))
     (come / "one.nt").write_text(
-        "<urn:c> <urn:wrote> <urn:d> .\nnothing\n<urn:e> <urn:wrote> <urn:d> .\n"
+        "<urn:c> <urn:wrote> <urn:d> .\n<urn:c> <urn:p> <urn:d> .\nnothing\n<urn:e> <urn:wrote> <urn:d> .\n"
     )
-    (come / "two.rdfp").write_text("PA u: <urn:> .\nA u:f u:wrote u:d .\n")
+    (come / "two.rdfp").write_text(
+        "PA u: <urn:> .\nA u:f u:wrote u:d .\nD <urn:c> <urn:p> <urn:d> .\n"
+    )
+    for file in come.iterdir():
+        os.utime(file, (5, 5))
     run(pipeline, source_frame(spark, str(come)))
     assert {f"<urn:{who}> <urn:wrote> <urn:d>" for who in "cef"} < facts_of(pipeline)
+    assert "<urn:c> <urn:p> <urn:d>" not in facts_of(pipeline), (
+        "files of one time go by their names"
+    )
     (reject,) = pipeline.rejects().collect()
     assert reject.topic.endswith("/one.nt")
     seq = pipeline.seq
