@@ -78,17 +78,20 @@ class Spool:
 
     def _last(self) -> tuple[int, str | None]:
         """The number of the next message, and how far the broker was read."""
-        files = self._files()
-        if not files:
-            return 0, None
-        first, path = files[-1]
-        whole = path.read_bytes()
-        whole = whole[: whole.rfind(b"\n") + 1]
-        # A line that was cut off was not acknowledged, and comes again.
-        with path.open("r+b") as file:
-            file.truncate(len(whole))
-        lines = whole.splitlines()
-        return first + len(lines), json.loads(lines[-1])["position"] if lines else None
+        number, position = 0, None
+        for first, path in reversed(self._files()):
+            whole = path.read_bytes()
+            lines = whole[: whole.rfind(b"\n") + 1].splitlines(keepends=True)
+            number = number or first + len(lines)
+            if len(whole) > sum(map(len, lines)):
+                # A line that was cut off was not acknowledged, and comes again.
+                with path.open("r+b") as file:
+                    file.truncate(sum(map(len, lines)))
+            if lines:
+                # The last file may have nothing but a line that was cut off.
+                position = json.loads(lines[-1])["position"]
+                break
+        return number, position
 
     def add(self, value: bytes, topic: str, position: str | None) -> None:
         """Write a message down; it is on the disk when this returns."""

@@ -129,3 +129,15 @@ def test_a_format_says_what_it_takes() -> None:
         PatchFolder({"path": "out"}, ["x"])
     with pytest.raises(LivefactsError, match="not into s3://b/out"):
         PatchFolder({"path": "s3://b/out"}, ["value"])
+
+
+def test_a_spool_whose_last_file_has_only_half_a_line_knows_its_position(tmp_path: Path) -> None:
+    whole = '{"value": "YQ==", "topic": "t", "position": "p1"}\n'
+    (tmp_path / f"{0:012d}.jsonl").write_text(whole * PER_FILE)
+    (tmp_path / f"{PER_FILE:012d}.jsonl").write_text('{"value": "Yg')
+    spool = Spool(tmp_path)
+    assert (spool.end, spool.position) == (PER_FILE, "p1")
+    spool.add(b"b", "t", "p2")
+    assert [row[0] for row in spool.rows(PER_FILE - 1, PER_FILE + 1)] == [b"a", b"b"]
+    again = Spool(tmp_path)
+    assert (again.end, again.position) == (PER_FILE + 1, "p2")
