@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
@@ -353,6 +353,20 @@ class RuleParts:
         found = self.constant(node)
         assert not isinstance(found, Symbol), "constants of other languages are RDF terms"
         return found
+
+
+def read_statements(
+    source: ForeignText, take: Callable[[RuleParts, Node, Place], None]
+) -> ForeignProgram:
+    """The rules and facts of a text, whose statements are taken one by one; what cannot be is noted."""
+    parts = RuleParts(source)
+    for place, tree in source.statements():
+        parts.begin()
+        try:
+            take(parts, tree, place)
+        except UnsayableError as error:
+            source.refuse(place, str(error))
+    return parts.result()
 
 
 def ordered(body: Iterable[Formula]) -> list[Formula]:

@@ -30,6 +30,7 @@ from livefacts.syntax.foreign_rules.formula_maker import (
     kind_of,
     ordered,
     parts_of,
+    read_statements,
 )
 from livefacts.syntax.foreign_rules.statements import ForeignText, UnsayableError
 from livefacts.syntax.rulelang.rule_parser import ready_rules
@@ -48,14 +49,7 @@ INCLUDED = {"RDFS": "rdfs", "OWL": "owl-rl", "OWLMini": "owl-rl", "OWLMicro": "o
 
 def read(source: ForeignText) -> ForeignProgram:
     """The rules of a text."""
-    parts = RuleParts(source)
-    for place, tree in source.statements():
-        parts.begin()
-        try:
-            _take(parts, tree, place)
-        except UnsayableError as error:
-            source.refuse(place, str(error))
-    return parts.result()
+    return read_statements(source, _take)
 
 
 def _take(parts: RuleParts, tree: Node, place: Place) -> None:
