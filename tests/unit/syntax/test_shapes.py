@@ -109,3 +109,51 @@ def test_what_denies_a_shape_that_is_not_all_read_is_not_read(tmp_path: Path, de
         r = reasoner(tmp_path, shapes)
     (violation,) = add(r, ':a a :C ; :p "1" .').violations
     assert "HasValue" in str(violation.bindings["component"])
+
+
+def test_long_lists_of_two_shapes_are_told_apart_by_any_item(tmp_path: Path) -> None:
+    shape = (
+        ":S{0} a sh:NodeShape ; sh:targetClass :C{0} ; sh:property [ sh:path :p ; sh:in ({1}) ] ."
+    )
+    r = reasoner(
+        tmp_path, "".join(shape.format(n, " ".join(map(str, range(n)))) for n in (2000, 2001))
+    )
+    assert len(add(r, ":a a :C2000 ; :p 2000 . :b a :C2001 ; :p 2000 .").violations) == 1
+
+
+def test_shapes_without_a_name_in_a_circle_are_read(tmp_path: Path) -> None:
+    r = reasoner(
+        tmp_path,
+        ":S a sh:NodeShape ; sh:targetClass :C ; sh:property _:p, _:q ."
+        "_:p sh:path :p ; sh:property _:p, _:q ; sh:maxInclusive 1 ."
+        "_:q sh:path :q ; sh:property _:q, _:p ; sh:maxInclusive 2 .",
+    )
+    assert len(add(r, ":a a :C ; :p 2 ; :q 2 .").violations) == 1
+
+
+@pytest.mark.parametrize(
+    ("shapes", "reason"),
+    [
+        (":S a sh:NodeShape ; sh:targetClass :C ; sh:property [ sh:minCount 1 ] .", "sh:path"),
+        (":S a sh:NodeShape ; sh:targetClass :C ; sh:property :Missing .", "Missing.*sh:path"),
+        (
+            ":S a sh:NodeShape ; sh:property [ sh:path :p ; sh:minCount 1 ] .",
+            "no shape with a target",
+        ),
+        (":S :minCount 1 .", "no shape with a target"),
+    ],
+)
+def test_shapes_that_would_check_nothing_are_listed(
+    tmp_path: Path, shapes: str, reason: str
+) -> None:
+    with pytest.warns(lf.LivefactsWarning, match=reason):
+        reasoner(tmp_path, shapes)
+
+
+def test_shapes_that_are_nested_too_deeply_are_an_error(tmp_path: Path) -> None:
+    sh = "http://www.w3.org/ns/shacl#"
+    lines = [f"_:b{n} <{sh}not> _:b{n + 1} .\n" for n in range(2000)]
+    path = tmp_path / "deep.nt"
+    path.write_text(f"_:b0 <{sh}targetNode> <x:a> .\n" + "".join(lines), encoding="utf-8")
+    with pytest.raises(lf.LivefactsError, match="nested too deeply"):
+        lf.Reasoner(rules=f"shacl:{path}")

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from livefacts.errors import Place
+from livefacts.errors import Place, RuleError
 from livefacts.language.formula import (
     Aggregate,
     Comparison,
@@ -69,8 +69,6 @@ MADE_OF = (
     RDF + "rest",
 )
 """What leads from a shape to others that it is made of."""
-DEEPEST = 30
-"""So deep shapes without a name are told apart by what is said of them."""
 Values: TypeAlias = Mapping[str, Sequence[Term]]
 
 
@@ -79,7 +77,13 @@ def read(path: str | os.PathLike[str]) -> ForeignProgram:
     graph: dict[Term, dict[str, list[Term]]] = {}
     for quad in read_quads(path):
         graph.setdefault(quad.subject, {}).setdefault(quad.predicate.value, []).append(quad.object)
-    return ShapeReader(graph, Path(path).name).program()
+    file = Path(path).name
+    try:
+        return ShapeReader(graph, file).program()
+    except RecursionError:
+        raise RuleError(
+            f"the shapes of {file} are nested too deeply", hint="give the inner ones names"
+        ) from None
 
 
 class ShapeReader:
@@ -94,6 +98,7 @@ class ShapeReader:
         self._read: set[Term] = set()
         self._partly: set[Term] = set()
         """The shapes of which something was refused."""
+        self._digests: dict[Term, str] = {}
 
     def program(self) -> ForeignProgram:
         """All of it."""
@@ -106,11 +111,15 @@ class ShapeReader:
             PredicateAtom("_instance", (VALUE, OTHER)),
             TripleAtom(OTHER, SUBCLASS, above),
         )
-        for shape in self._graph:
-            if self._targets(shape):
-                self._shape(shape)
-                asked = self._name("asked", shape)
-                self._rule(asked, (FOCUS,), PredicateAtom(self._name("told", shape), (FOCUS,)))
+        targeted = [shape for shape in self._graph if self._targets(shape)]
+        if not targeted:
+            self._refused[Refusal(Place(self._file, 0, 0), "there is no shape with a target")] = (
+                None
+            )
+        for shape in targeted:
+            self._shape(shape)
+            asked = self._name("asked", shape)
+            self._rule(asked, (FOCUS,), PredicateAtom(self._name("told", shape), (FOCUS,)))
         program = Program(facts=tuple(self._facts)).plus(self._rules)
         return ForeignProgram(program, tuple(self._refused))
 
@@ -137,16 +146,35 @@ class ShapeReader:
         said = " ".join(
             self._said(each) if isinstance(each, BlankNode) else str(each) for each in about
         )
-        return f"_{word}_{hashlib.sha256(said.encode()).hexdigest()[:12]}"
+        return f"_{word}_{_digest([said])[:12]}"
 
-    def _said(self, node: BlankNode, depth: int = 0) -> str:
-        pairs = [
-            (name, self._said(each, depth + 1) if isinstance(each, BlankNode) else str(each))
-            for name, values in self._graph.get(node, {}).items()
-            for each in values
-            if depth < DEEPEST
-        ]
-        return str(sorted(pairs))
+    def _said(self, node: BlankNode) -> str:
+        """A digest of what is said of a blank node; a list is followed item by item."""
+        known = self._digests.get(node)
+        if known is None:
+            self._digests[node] = "a circle"
+            known = self._digests[node] = _digest(map(str, self._pairs(node)))
+        return known
+
+    def _pairs(self, node: BlankNode) -> Iterator[tuple[str, str]]:
+        """What is said of a node; of the links of a list, all in one go."""
+        link: Term = node
+        seen: set[Term] = set()
+        while isinstance(link, BlankNode) and link not in seen:
+            seen.add(link)
+            rest: Term | None = None
+            here: list[tuple[str, str]] = []
+            for name, values in self._graph.get(link, {}).items():
+                for each in values:
+                    if name == RDF + "rest" and rest is None:
+                        rest = each
+                    elif isinstance(each, BlankNode):
+                        here.append((name, self._said(each)))
+                    else:
+                        here.append((name, str(each)))
+            yield from sorted(here)
+            link = NamedNode(RDF + "nil") if rest is None else rest
+            yield RDF + "rest", "" if isinstance(link, BlankNode) else str(link)
 
     # targets
 
@@ -190,6 +218,9 @@ class ShapeReader:
                 self._refuse(shape, f"sh:{name}: {error}")
         values = PredicateAtom(self._name("values", shape), (FOCUS, VALUE))
         for below in self._all(shape, "property"):
+            if self._one(below, "path") is None:
+                self._refuse(below, "sh:path: a shape of a property has one")
+                continue
             self._below(shape, below, values)
             told = PredicateAtom(self._name("told", shape), (FOCUS,))
             self._rule(self._name("told", below), (VALUE,), told, values)
@@ -496,6 +527,10 @@ def _whole(term: Term) -> int:
 def _expression(term: Term) -> Expression:
     assert not isinstance(term, Symbol), "RDF has no symbols"
     return term
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def _boolean(value: bool) -> Literal:
