@@ -34,6 +34,13 @@ DATA = VALUES[:-1]
 PATHS = [":p", ":q", ":r"]
 
 
+def some_constraints(random: Random, depth: int, most: int) -> list[str]:
+    """Constraints of one shape, which may have one `sh:in` and one `sh:nodeKind`."""
+    found = [a_constraint(random, depth) for _ in range(most)]
+    single = {each.split()[0]: each for each in found if each.startswith(("sh:in ", "sh:nodeKind"))}
+    return [each for each in found if single.get(each.split()[0], each) == each]
+
+
 def a_constraint(random: Random, depth: int) -> str:
     """What a shape asks of values."""
     simple = [
@@ -63,7 +70,7 @@ def a_property(random: Random, depth: int) -> str:
         path = f"[ sh:inversePath {path} ]"
     elif kind < 0.3:
         path = f"( {path} {random.choice(PATHS)} )"
-    asked = [a_constraint(random, depth) for _ in range(random.randint(0, 2))]
+    asked = some_constraints(random, depth, random.randint(0, 2))
     if random.random() < 0.6:
         asked.append(f"sh:{random.choice(['min', 'max'])}Count {random.randint(0, 2)}")
     if random.random() < 0.2:
