@@ -95,3 +95,23 @@ def test_an_explanation_shows_the_line_of_the_other_language() -> None:
     r.add(FACT)
     assert "[?y, :has, ?x] :- [?x, :in, ?y]" in str(r.explain(HAS))
     assert r.rules[0].place.line == 2
+
+
+@pytest.mark.parametrize(
+    "deep",
+    [
+        "FILTER(" + "(" * 3000 + "?y" + ")" * 3000 + " > 3)",
+        "FILTER(" + "!" * 3000 + "(?y > 3))",
+        "?y :q " + "[ :q " * 3000 + "?y" + "]" * 3000,
+        "SET(?z := 1" + "+1" * 3000 + ")",
+        "NOT { ?x :r ?y " * 3000 + "}" * 3000,
+    ],
+    ids=["brackets", "denials", "blank nodes", "sums", "negations"],
+)
+def test_a_statement_that_is_nested_too_deeply_is_left_out_alone(deep: str) -> None:
+    rule = "RULE {{ ?x :p ?x }} WHERE {{ ?x :q ?y . {} }}\n"
+    text = (
+        "PREFIX : <http://example.org/>\n" + rule.format(deep) + rule.format("FILTER(((?y)) > 3)")
+    )
+    with pytest.warns(lf.LivefactsWarning, match=":2: it is nested too deeply"):
+        assert len(lf.Reasoner(rules=text).rules) == 1

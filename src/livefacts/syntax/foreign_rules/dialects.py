@@ -24,7 +24,7 @@ from livefacts.syntax.foreign_rules.statements import (
 )
 
 ENDINGS = {".srl": SHACL, ".n3": N3, ".jena": JENA, ".dlog": DATALOG}
-NAMES = {SHACL: "SHACL 1.2 Rules", N3: "N3", JENA: "Jena's rules", DATALOG: "RDFox's Datalog"}
+NAMES = {SHACL: "SHACL 1.2 Rules", N3: "N3 rules", JENA: "Jena rules", DATALOG: "RDFox rules"}
 READERS: Mapping[str, Callable[[ForeignText], ForeignProgram]] = {
     SHACL: shacl.read,
     N3: notation3.read,
@@ -87,6 +87,9 @@ def noted(found: ForeignProgram, name: str) -> Program:
             place=found.refused[0].place,
             hint="docs/other-rules.md says what of each language is read",
         )
-    lines = [f"of these {name}, {len(found.refused)} could not be read:", *map(str, found.refused)]
+    lines = [
+        f"of these {name}, {len(found.refused)} could not be read:",
+        *map(str, found.refused),
+    ]
     warnings.warn("\n".join(lines), LivefactsWarning, stacklevel=3)
     return found.program

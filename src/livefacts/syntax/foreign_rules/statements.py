@@ -39,6 +39,8 @@ DOTLESS = re.compile(r"@include\b|(?:prefix|base)\s", re.IGNORECASE)
 """How statements begin that end with an IRI, whether a dot follows or not."""
 BEGINS = frozenset({"rule", "if", "data", "prefix", "base", "version", "imports"})
 """The words with which a statement of SHACL's language begins."""
+DEEPEST = 120
+"""So deep may a statement be nested: who makes a rule of it calls itself so often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,9 @@ class ForeignText:
             column = start - (self.text.rfind("\n", 0, start) + 1) + 1
             place = Place(self.file, line, column, lines[line - 1].rstrip("\r"))
             tree = self._parsed(self.text[start:end], place)
-            if tree is not None:
+            if tree is not None and _is_deep(tree):
+                self.refuse(place, "it is nested too deeply")
+            elif tree is not None:
                 yield place, tree
 
     def _parsed(self, piece: str, place: Place) -> Tree[Token] | None:
@@ -98,6 +102,13 @@ class ForeignText:
     def refuse(self, place: Place, reason: str) -> None:
         """Note a statement that cannot be taken."""
         self.refused.append(Refusal(place, reason))
+
+
+def _is_deep(tree: Tree[Token]) -> bool:
+    level: list[Tree[Token] | Token] = [tree]
+    for _ in range(DEEPEST):
+        level = [part for node in level for part in getattr(node, "children", ())]
+    return bool(level)
 
 
 def spans(text: str, language: str) -> Iterator[tuple[int, int]]:
