@@ -189,6 +189,16 @@ def as_rdf_term(term: Any) -> Any:
     """A pyoxigraph term, from one of pyoxigraph or rdflib."""
     if isinstance(term, RDF_TERMS):
         return term
+    try:
+        return _of_rdflib(term)
+    except (AttributeError, TypeError, ValueError):
+        raise InputError(
+            f"{term!r} is no term of RDF",
+            hint="IRIs are absolute, without blanks; texts have no half of a surrogate pair",
+        ) from None
+
+
+def _of_rdflib(term: Any) -> Any:
     kind = type(term).__name__
     if kind == "URIRef":
         return NamedNode(str(term))

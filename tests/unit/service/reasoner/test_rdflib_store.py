@@ -325,3 +325,13 @@ def test_events_add_up_to_what_is_true(seed: int) -> None:
     for step, triple, name in random_steps(rng):
         getattr(Graph(store=found, identifier=name or BNode()), step)(triple)
         assert true == set(Graph(store=found))
+
+
+@pytest.mark.parametrize("term", [URIRef("no scheme"), URIRef("a"), rdflib.Literal("\ud800")])
+def test_a_term_that_is_none_of_rdf_is_named(term: rdflib.term.Node) -> None:
+    graph = Graph(store=store())
+    for ask in (graph.add, graph.remove, graph.__contains__):
+        with pytest.raises(lf.InputError, match="is no term of RDF"):
+            ask((EX.a, EX.b, term))
+    with pytest.raises(lf.InputError, match="is no term of RDF"):
+        graph.query("SELECT ?x { ?x ?p ?o }", initBindings={"o": term})
