@@ -81,7 +81,7 @@ def kafka(folder: Path, port: int) -> Iterator[None]:
     settings.write_text(KAFKA.format(port=port, controller=free_port(), folder=folder))
     call = [java, "-Xmx400m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{jars}/*"]
     cluster = "MkU3OEVBNTcwNTJENDM2Qg"
-    made = [*call, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(settings)]
+    made = [*call, "kafka.tools.StorageTool", "format", "-g", "-t", cluster, "-c", str(settings)]
     subprocess.run(made, check=True, capture_output=True, cwd=folder)
     with running([*call, "kafka.Kafka", str(settings)], port, dict(os.environ), folder):
         yield
