@@ -156,21 +156,22 @@ def _read_and_written(
 def _recovery(folder: Path, scale: int) -> str:
     import livefacts as lf
 
-    changes, place = 20_000 // scale, folder / "recovery"
-    with lf.Reasoner.open(place, RULES, durability="none", fold_after=None) as reasoner:
+    changes, place, journal = 20_000 // scale, folder / "recovery", folder / "journal"
+    with lf.Reasoner.open(journal, RULES, durability="none", fold_after=None) as reasoner:
+        for number in range(changes):
+            reasoner.add(f"<x:c{number}> <x:seen> <x:d> .")
+    with lf.Reasoner.open(place, RULES) as reasoner:
         reasoner.load(_many(folder, 500_000 // scale))
         reasoner.checkpoint()
         held = len(reasoner)
-        for number in range(changes):
-            reasoner.add(f"<x:c{number}> <x:seen> <x:d> .")
-    whole = _timed(lambda: lf.Reasoner.open(place).close())
-    with lf.Reasoner.open(place) as reasoner:
-        reasoner.checkpoint()
-    tables = _timed(lambda: lf.Reasoner.open(place).close())
+    repeating, tables = (
+        min(_timed(lambda each=each: lf.Reasoner.open(each).close()) for _ in range(3))
+        for each in (journal, place)
+    )
     size = sum(each.stat().st_size for each in place.rglob("*") if each.is_file())
     rows = [
         ["opening, a million facts of the tables", seconds(tables * 1_000_000 / held)],
-        ["repeating, 100,000 rows", seconds(max(whole - tables, 0) * 100_000 / changes)],
+        ["repeating, 100,000 rows", seconds(repeating * 100_000 / changes)],
         ["bytes on disk for a fact, history included", f"{size / held:.0f}"],
     ]
     return table(["recovery", "measured"], rows)

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from livefacts.service.streams.event_time import Clocked, EventTime, Length
 
 T = TypeVar("T")
+PATIENCE = 0.0005
+"""Seconds that a reader lets a change go before."""
 
 
 class Reasoner(Exchange):
@@ -372,6 +374,9 @@ class Reasoner(Exchange):
         return self._snapshot(dict(self._state.known_prefixes()), whole=whole)
 
     def _snapshot(self, prefixes: Mapping[str, str], *, whole: bool = True) -> FactSnapshot:
+        # Readers that never pause would keep the interpreter from the change under way.
+        if self._state.changing.acquire(timeout=PATIENCE):
+            self._state.changing.release()
         version = self._state.versions.version(whole=whole)
         return FactSnapshot(version, prefixes, self._state.violations)
 

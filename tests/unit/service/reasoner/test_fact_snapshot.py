@@ -105,6 +105,15 @@ def test_what_was_begun_before_a_snapshot_is_closed_goes_on_with_its_version() -
         iter(s)
 
 
+def test_a_query_has_the_last_version_while_a_change_is_under_way() -> None:
+    r = lf.Reasoner()
+    r.add([Triple(A, P, B)])
+    assert len(list(r.query(ANSWERS))) == 1
+    # Who changes something holds `changing` from beginning to end.
+    with ThreadPoolExecutor(1) as reader, r._state.changing:
+        assert len(reader.submit(lambda: list(r.query(ANSWERS))).result(timeout=60)) == 1
+
+
 def test_a_snapshot_takes_the_options_of_a_query() -> None:
     r = lf.Reasoner()
     r.add([Triple(A, P, B), Triple(A, P, C)])
